@@ -1,0 +1,132 @@
+package testcase
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Kind is how a path ended.
+type Kind string
+
+// The kinds of outcome.
+const (
+	OK          Kind = "ok"          // ended normally
+	Exception   Kind = "exception"   // an uncaught exception the test did not expect
+	Expected    Kind = "expected"    // an exception the test declared with expect
+	Assertion   Kind = "assertion"   // AssertionError, or assert(3) of a program
+	Crash       Kind = "crash"       // death by a signal
+	Hang        Kind = "hang"        // never ended: a limit of time or a deadlock
+	Exit        Kind = "exit"        // exit(2) without an outcome, or with a status other than 0
+	Unsupported Kind = "unsupported" // the machine met what it cannot execute
+)
+
+// Kinds lists every kind, in the order of summary.json.
+var Kinds = []Kind{OK, Exception, Assertion, Crash, Hang, Exit, Unsupported, Expected}
+
+// Known reports whether k is one of Kinds.
+func (k Kind) Known() bool {
+	for _, have := range Kinds {
+		if k == have {
+			return true
+		}
+	}
+	return false
+}
+
+// An Outcome says how a path, or a native run, ended. The zero value of a
+// field means that it does not apply to the kind.
+type Outcome struct {
+	Kind Kind `json:"kind"`
+	// Type is the qualified name of the exception's type; kinds exception,
+	// expected and assertion.
+	Type string `json:"type,omitempty"`
+	// Message is the exception's text, or why a path is unsupported.
+	Message string `json:"message,omitempty"`
+	// Signal is the name of the deadly signal, "SIGSEGV"; kinds crash and
+	// assertion.
+	Signal string `json:"signal,omitempty"`
+	// ExitStatus is the status, 0..255, of kind exit.
+	ExitStatus int `json:"exit_status,omitempty"`
+}
+
+// Failing reports whether the outcome is a finding: `symchef run` ends with
+// status 1 if any test has one.
+func (o Outcome) Failing() bool {
+	switch o.Kind {
+	case Assertion, Crash, Hang, Exception:
+		return true
+	}
+	return false
+}
+
+// String is the outcome in one short line: "exception ValueError: bad digit".
+func (o Outcome) String() string {
+	var b strings.Builder
+	b.WriteString(string(o.Kind))
+	if o.Type != "" {
+		b.WriteString(" " + o.Type)
+	}
+	if o.Signal != "" {
+		b.WriteString(" " + o.Signal)
+	}
+	if o.Kind == Exit {
+		fmt.Fprintf(&b, " %d", o.ExitStatus)
+	}
+	if o.Message != "" {
+		b.WriteString(": " + o.Message)
+	}
+	return b.String()
+}
+
+// addresses are what the repr of a Python object shows of its address. They
+// are the one allowed difference between two messages: the machine and Linux
+// place objects differently.
+var addresses = regexp.MustCompile(` at 0x[0-9a-f]+`)
+
+// Same reports whether two outcomes, one of the machine and one of a native
+// run, or two of native runs, agree.
+//
+// The message counts for exceptions only; a crash is told by its signal, and
+// assert(3) and abort(3), which differ only in the text on standard error, by
+// their signal too.
+func (o Outcome) Same(p Outcome) bool {
+	if o.Signal != "" || p.Signal != "" {
+		return o.Signal == p.Signal
+	}
+	if o.Kind != p.Kind {
+		return false
+	}
+	switch o.Kind {
+	case Exception, Expected, Assertion:
+		return o.Type == p.Type &&
+			addresses.ReplaceAllString(o.Message, " at 0x?") == addresses.ReplaceAllString(p.Message, " at 0x?")
+	case Exit:
+		return o.ExitStatus == p.ExitStatus
+	}
+	return true
+}
+
+// assertLine is what assert(3) of glibc and musl print before they abort.
+var assertLine = regexp.MustCompile("(?m)Assertion [`'](.*)' failed|Assertion failed: (.*)")
+
+// ProgramOutcome is the one rule from how a program (Target.Kind "program")
+// ended to its outcome; the machine and replay both use it. signal is empty
+// if the program exited, with status. stderr is the beginning of its standard
+// error.
+func ProgramOutcome(status int, signal string, stderr []byte) Outcome {
+	switch {
+	case signal == "SIGXCPU":
+		return Outcome{Kind: Hang}
+	case signal == "SIGABRT":
+		if m := assertLine.FindSubmatch(stderr); m != nil {
+			return Outcome{Kind: Assertion, Signal: signal, Message: string(m[1]) + string(m[2])}
+		}
+		return Outcome{Kind: Crash, Signal: signal}
+	case signal != "":
+		return Outcome{Kind: Crash, Signal: signal}
+	case status == 0:
+		return Outcome{Kind: OK}
+	}
+	return Outcome{Kind: Exit, ExitStatus: status}
+}

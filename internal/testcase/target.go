@@ -1,0 +1,108 @@
+package testcase
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// TargetKind says how a target takes its inputs and tells its outcome.
+type TargetKind string
+
+// The kinds of target.
+const (
+	// Python takes its inputs through the guest library.
+	Python TargetKind = "python"
+	// Program takes standard input and arguments; its exit status or signal
+	// is its outcome.
+	Program TargetKind = "program"
+)
+
+// GuestPython is where the machine shows the Python guest library;
+// Target.Env's PYTHONPATH begins with it.
+const GuestPython = "/symchef/guest/python"
+
+// A Target is everything needed to start the program under test again as the
+// machine started it. It stands in summary.json.
+type Target struct {
+	Kind TargetKind `json:"kind"`
+	// Path is the user's test file, absolute; for a program, its ELF file.
+	Path string `json:"path"`
+	// Name is the test in the file: a function ("test_email") or a class
+	// ("EmailTest"). Empty for programs.
+	Name string `json:"name,omitempty"`
+	// Interpreter is the ELF file of the interpreter, absolute and free of
+	// shims; for a program it is empty.
+	Interpreter string `json:"interpreter,omitempty"`
+	// Argv is the complete argument vector, argv[0] included. Symbolic
+	// arguments of a program are placed over it, see ProgramArgv.
+	Argv []string `json:"argv"`
+	// Env is the complete environment, "NAME=value".
+	Env []string `json:"env"`
+	// Cwd is the working directory, absolute.
+	Cwd string `json:"cwd"`
+}
+
+// Executable is the ELF file to execute.
+func (g Target) Executable() string {
+	if g.Interpreter != "" {
+		return g.Interpreter
+	}
+	return g.Path
+}
+
+// Check reports the first broken invariant of the target.
+func (g Target) Check() error {
+	switch {
+	case g.Kind != Python && g.Kind != Program:
+		return fmt.Errorf("unknown kind of target %q", g.Kind)
+	case len(g.Argv) == 0:
+		return errors.New("target without argv")
+	case g.Kind == Python && g.Interpreter == "":
+		return errors.New("python target without an interpreter")
+	}
+	for _, p := range []string{g.Executable(), g.Cwd} {
+		if !filepath.IsAbs(p) {
+			return fmt.Errorf("target: %q is not an absolute path", p)
+		}
+	}
+	return nil
+}
+
+// ProgramArgv is g.Argv with the argv inputs put in their places, and the
+// bytes of standard input. hasStdin is false if no input is of that type.
+func (g Target) ProgramArgv(inputs []Input) (argv []string, stdin []byte, hasStdin bool, err error) {
+	argv = append(argv, g.Argv...)
+	for _, in := range inputs {
+		b, err := in.Bytes()
+		if err != nil {
+			return nil, nil, false, err
+		}
+		switch in.Type {
+		case TypeStdin:
+			stdin, hasStdin = append(stdin, b...), true
+		case TypeArgv:
+			var n int
+			if _, err := fmt.Sscanf(in.Name, "argv%d", &n); err != nil || n < 1 || n > 1<<12 {
+				return nil, nil, false, fmt.Errorf("input %q: want argv1, argv2, ...", in.Name)
+			}
+			for len(argv) <= n {
+				argv = append(argv, "")
+			}
+			argv[n] = cString(b)
+		default:
+			return nil, nil, false, fmt.Errorf("input %s: a program has no input of type %s", in.Name, in.Type)
+		}
+	}
+	return argv, stdin, hasStdin, nil
+}
+
+// cString is b up to its first NUL, as execve(2) would pass it.
+func cString(b []byte) string {
+	for i, c := range b {
+		if c == 0 {
+			return string(b[:i])
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,146 @@
+package testcase
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func sample() Test {
+	log := []Decision{{"branch", 0x401000, 1}, {"value", 0x7fff_0000_1234, math.MaxUint64}}
+	return Test{
+		ID: "t000001", PathID: PathID(log), Group: "g1", Decisions: log,
+		Inputs: []Input{
+			Str("email", "a<\n\"é"), Bytes("raw", []byte{0, 255}), Int("n", math.MinInt64),
+			Bool("flag", true), Choice("c", 2), Stdin([]byte("x\x00")), Argv(1, []byte("-v")),
+		},
+		Outcome:      Outcome{Kind: Exception, Type: "ValueError", Message: "no"},
+		OutputSHA256: OutputDigest(nil), FoundAt: 0.5,
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	want := sample()
+	line, err := Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(line), "\n"); n != 1 || line[len(line)-1] != '\n' {
+		t.Errorf("line has %d newlines: %q", n, line)
+	}
+	got, err := Unmarshal(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if v, err := got.Inputs[2].Int(); err != nil || v != math.MinInt64 {
+		t.Errorf("int input = %d, %v", v, err)
+	}
+	if s, err := got.Inputs[0].Str(); err != nil || s != "a<\n\"é" {
+		t.Errorf("str input = %q, %v", s, err)
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	for name, breakIt := range map[string]func(*Test){
+		"id with a slash":     func(u *Test) { u.ID = "../x" },
+		"empty id":            func(u *Test) { u.ID = "" },
+		"unknown kind":        func(u *Test) { u.Outcome.Kind = "fine" },
+		"bad hex":             func(u *Test) { u.Inputs[1].BytesHex = "0" },
+		"int out of range":    func(u *Test) { u.Inputs[2].Value = []byte("9223372036854775808") },
+		"str without a value": func(u *Test) { u.Inputs[0].Value = nil },
+		"value of bytes":      func(u *Test) { u.Inputs[1].Value = []byte("1") },
+		"unknown input type":  func(u *Test) { u.Inputs[0].Type = "float" },
+	} {
+		u := sample()
+		breakIt(&u)
+		if _, err := Marshal(u); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestPathIDSeparates(t *testing.T) {
+	logs := [][]Decision{
+		nil, {{"a", 0, 0}}, {{"a", 0, 1}}, {{"a", 1, 0}}, {{"b", 0, 0}}, {{"a", 0, 0}, {"a", 0, 0}},
+	}
+	seen := map[string]int{}
+	for i, l := range logs {
+		id := PathID(l)
+		if j, ok := seen[id]; ok {
+			t.Errorf("logs %d and %d have one digest", i, j)
+		}
+		seen[id] = i
+	}
+}
+
+func TestFailing(t *testing.T) {
+	want := map[Kind]bool{Assertion: true, Crash: true, Hang: true, Exception: true}
+	for _, k := range Kinds {
+		if got := (Outcome{Kind: k}).Failing(); got != want[k] {
+			t.Errorf("%s: Failing() = %v", k, got)
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		a, b Outcome
+		want bool
+	}{
+		{Outcome{Kind: OK}, Outcome{Kind: OK}, true},
+		{Outcome{Kind: OK}, Outcome{Kind: Expected}, false},
+		{Outcome{Kind: Exception, Type: "A", Message: "m"}, Outcome{Kind: Exception, Type: "A", Message: "m"}, true},
+		{Outcome{Kind: Exception, Type: "A", Message: "m"}, Outcome{Kind: Exception, Type: "A", Message: "n"}, false},
+		{Outcome{Kind: Exception, Type: "A"}, Outcome{Kind: Exception, Type: "B"}, false},
+		{
+			Outcome{Kind: Exception, Type: "A", Message: "<X at 0x7f00>"},
+			Outcome{Kind: Exception, Type: "A", Message: "<X at 0x55aa>"}, true,
+		},
+		{Outcome{Kind: Exit, ExitStatus: 1}, Outcome{Kind: Exit, ExitStatus: 2}, false},
+		{Outcome{Kind: Crash, Signal: "SIGSEGV", Message: "at 5"}, Outcome{Kind: Crash, Signal: "SIGSEGV"}, true},
+		{Outcome{Kind: Crash, Signal: "SIGSEGV"}, Outcome{Kind: Crash, Signal: "SIGFPE"}, false},
+		{Outcome{Kind: Assertion, Signal: "SIGABRT"}, Outcome{Kind: Crash, Signal: "SIGABRT"}, true},
+		{Outcome{Kind: Assertion, Type: "AssertionError"}, Outcome{Kind: Crash, Signal: "SIGABRT"}, false},
+	} {
+		if c.a.Same(c.b) != c.want || c.b.Same(c.a) != c.want {
+			t.Errorf("(%v).Same(%v) != %v", c.a, c.b, c.want)
+		}
+	}
+}
+
+func TestProgramOutcome(t *testing.T) {
+	for _, c := range []struct {
+		status         int
+		signal, stderr string
+		want           string
+	}{
+		{0, "", "", "ok"},
+		{3, "", "", "exit 3"},
+		{0, "SIGSEGV", "", "crash SIGSEGV"},
+		{0, "SIGABRT", "", "crash SIGABRT"},
+		{0, "SIGABRT", "a: a.c:3: main: Assertion `x == 1' failed.\n", "assertion SIGABRT: x == 1"},
+		{0, "SIGXCPU", "", "hang"},
+	} {
+		if got := ProgramOutcome(c.status, c.signal, []byte(c.stderr)).String(); got != c.want {
+			t.Errorf("%d %s %q: %s, want %s", c.status, c.signal, c.stderr, got, c.want)
+		}
+	}
+}
+
+func TestProgramArgv(t *testing.T) {
+	g := Target{Kind: Program, Path: "/p", Argv: []string{"/p", "-q"}, Cwd: "/"}
+	argv, stdin, has, err := g.ProgramArgv([]Input{Argv(1, []byte("a\x00b")), Argv(3, []byte("c")), Stdin([]byte("in"))})
+	if err != nil || !has || string(stdin) != "in" || !reflect.DeepEqual(argv, []string{"/p", "a", "", "c"}) {
+		t.Errorf("%q %q %v %v", argv, stdin, has, err)
+	}
+	if g.Argv[1] != "-q" {
+		t.Error("the target's argv was changed")
+	}
+	if _, _, _, err := g.ProgramArgv([]Input{Int("n", 1)}); err == nil {
+		t.Error("an int input for a program was accepted")
+	}
+}
