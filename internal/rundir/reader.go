@@ -1,0 +1,110 @@
+package rundir
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"symchef/internal/testcase"
+)
+
+// ErrNotRunDir says that a directory has no summary.json.
+var ErrNotRunDir = errors.New("not a run directory (no summary.json in it)")
+
+// A Reader reads a run directory, finished or not.
+type Reader struct {
+	dir     string
+	Summary Summary
+}
+
+// Open reads the summary of the run directory dir.
+func Open(dir string) (*Reader, error) {
+	b, err := os.ReadFile(filepath.Join(dir, summaryName))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, e := os.Stat(dir); e != nil {
+			return nil, fmt.Errorf("%s: %w", dir, reason(e))
+		}
+		return nil, fmt.Errorf("%s: %w", dir, ErrNotRunDir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, reason(err))
+	}
+	s, err := decodeSummary(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", dir, summaryName, err)
+	}
+	return &Reader{dir: dir, Summary: s}, nil
+}
+
+// Dir is the directory's path as given to Open.
+func (r *Reader) Dir() string { return r.dir }
+
+// Tests returns the test cases in the order they were found. torn is true if
+// the last line was cut off by a kill and dropped. A bad line elsewhere is an
+// error that names it.
+func (r *Reader) Tests() (tests []testcase.Test, torn bool, err error) {
+	f, err := os.Open(filepath.Join(r.dir, testsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil // killed inside Create
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	in := bufio.NewReader(f)
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			return tests, len(bytes.TrimSpace(line)) > 0, nil
+		}
+		if err != nil {
+			return tests, false, err
+		}
+		t, err := testcase.Unmarshal(line)
+		if err != nil {
+			return tests, false, fmt.Errorf("%s:%d: %w", filepath.Join(r.dir, testsName), n, err)
+		}
+		tests = append(tests, t)
+	}
+}
+
+// Test returns the test case named id.
+func (r *Reader) Test(id string) (testcase.Test, error) {
+	tests, _, err := r.Tests()
+	if err != nil {
+		return testcase.Test{}, err
+	}
+	for _, t := range tests {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	return testcase.Test{}, fmt.Errorf("%s has no test %q", r.dir, id)
+}
+
+// PathCondition is the SMT-LIB2 text of test id.
+func (r *Reader) PathCondition(id string) (string, error) {
+	b, err := r.pathFile(id, ".smt2")
+	return string(b), err
+}
+
+// Output is what the guest wrote to its standard output in test id.
+func (r *Reader) Output(id string) ([]byte, error) { return r.pathFile(id, ".out") }
+
+func (r *Reader) pathFile(id, ext string) ([]byte, error) {
+	if !testcase.ValidID(id) {
+		return nil, fmt.Errorf("%q is not a test id", id)
+	}
+	return os.ReadFile(filepath.Join(r.dir, pathsName, id+ext))
+}
+
+// SetReplay records in summary.json what replay found.
+func (r *Reader) SetReplay(c Replay) error {
+	r.Summary.Replay = c
+	return writeSummary(r.dir, r.Summary)
+}

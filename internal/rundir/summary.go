@@ -1,0 +1,167 @@
+package rundir
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"symchef/internal/testcase"
+)
+
+// SchemaVersion is the version of summary.json and tests.jsonl; a reader
+// refuses any other.
+const SchemaVersion = 1
+
+// A Summary is summary.json (docs/summary.schema.json): what a run did, in
+// numbers. While the run goes on it is a recent, consistent picture.
+type Summary struct {
+	SchemaVersion int `json:"schema_version"`
+	// Test is the test as named on the command line: "mail.py::test_email".
+	Test        string          `json:"test"`
+	Interpreter Interpreter     `json:"interpreter"`
+	Target      testcase.Target `json:"target"`
+	Strategy    string          `json:"strategy"`
+	Seed        uint64          `json:"seed"`
+	// ElapsedS is seconds of wall-clock time, BootS included.
+	ElapsedS float64 `json:"elapsed_s"`
+	// BootS is the seconds until the test began (the snapshot point).
+	BootS float64 `json:"boot_s"`
+	// Finished is false while the run goes on and after it was killed.
+	Finished bool `json:"finished"`
+	// Exhausted: for every value of the declared inputs the outcome is known.
+	// Invariant: Exhausted if and only if WhyNotExhausted is empty, once Finished.
+	Exhausted       bool     `json:"exhausted"`
+	WhyNotExhausted []string `json:"why_not_exhausted"`
+	Paths           Paths    `json:"paths"`
+	// Instructions counts retired guest instructions.
+	Instructions    Instructions `json:"instructions"`
+	Tests           Tests        `json:"tests"`
+	Solver          Solver       `json:"solver"`
+	MemoryPeakBytes uint64       `json:"memory_peak_bytes"`
+	Replay          Replay       `json:"replay"`
+}
+
+// Interpreter identifies the binary under test. For a program Version is
+// empty.
+type Interpreter struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	BuildID string `json:"build_id"` // hex, of the ELF note; empty if it has none
+}
+
+// Paths counts low-level paths.
+type Paths struct {
+	Low        int `json:"low"`        // ended
+	Pending    int `json:"pending"`    // forked off, not yet run
+	Infeasible int `json:"infeasible"` // found to have no input
+}
+
+// Instructions counts guest instructions; Symbolic those with a symbolic operand.
+type Instructions struct {
+	Total    uint64 `json:"total"`
+	Symbolic uint64 `json:"symbolic"`
+}
+
+// Tests counts test cases by the kind of their outcome.
+type Tests struct {
+	OK          int `json:"ok"`
+	Exception   int `json:"exception"`
+	Assertion   int `json:"assertion"`
+	Crash       int `json:"crash"`
+	Hang        int `json:"hang"`
+	Exit        int `json:"exit"`
+	Unsupported int `json:"unsupported"`
+	Expected    int `json:"expected"`
+}
+
+// of is the counter of kind k, nil if k is unknown.
+func (c *Tests) of(k testcase.Kind) *int {
+	switch k {
+	case testcase.OK:
+		return &c.OK
+	case testcase.Exception:
+		return &c.Exception
+	case testcase.Assertion:
+		return &c.Assertion
+	case testcase.Crash:
+		return &c.Crash
+	case testcase.Hang:
+		return &c.Hang
+	case testcase.Exit:
+		return &c.Exit
+	case testcase.Unsupported:
+		return &c.Unsupported
+	case testcase.Expected:
+		return &c.Expected
+	}
+	return nil
+}
+
+// Add counts one test case.
+func (c *Tests) Add(k testcase.Kind) {
+	if n := c.of(k); n != nil {
+		*n++
+	}
+}
+
+// Total is the number of test cases.
+func (c Tests) Total() int {
+	n := 0
+	for _, k := range testcase.Kinds {
+		n += *c.of(k)
+	}
+	return n
+}
+
+// Failing is the number of findings, see testcase.Outcome.Failing.
+func (c Tests) Failing() int {
+	n := 0
+	for _, k := range testcase.Kinds {
+		if (testcase.Outcome{Kind: k}).Failing() {
+			n += *c.of(k)
+		}
+	}
+	return n
+}
+
+// Solver says what the solver chain did. TimeS is seconds of wall-clock time,
+// summed over workers.
+type Solver struct {
+	Queries                uint64  `json:"queries"`
+	AnsweredWithoutBackend uint64  `json:"answered_without_backend"`
+	Unknown                uint64  `json:"unknown"`
+	TimeS                  float64 `json:"time_s"`
+}
+
+// Replay counts what native replay said of the test cases; all are zero
+// before replay.
+type Replay struct {
+	Agreed   int `json:"agreed"`
+	Diverged int `json:"diverged"`
+	Unstable int `json:"unstable"`
+}
+
+func (s Summary) encode() ([]byte, error) {
+	s.SchemaVersion = SchemaVersion
+	if s.WhyNotExhausted == nil {
+		s.WhyNotExhausted = []string{}
+	}
+	if s.Target.Argv == nil {
+		s.Target.Argv = []string{}
+	}
+	if s.Target.Env == nil {
+		s.Target.Env = []string{}
+	}
+	b, err := json.MarshalIndent(s, "", "  ")
+	return append(b, '\n'), err
+}
+
+func decodeSummary(b []byte) (Summary, error) {
+	var s Summary
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, err
+	}
+	if s.SchemaVersion != SchemaVersion {
+		return s, fmt.Errorf("has schema version %d, this symchef reads %d", s.SchemaVersion, SchemaVersion)
+	}
+	return s, nil
+}

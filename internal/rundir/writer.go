@@ -1,0 +1,197 @@
+// Package rundir is the format of a run directory, what `symchef run` leaves
+// behind and replay and emit read:
+//
+//	DIR/summary.json     the run in numbers, replaced atomically
+//	DIR/tests.jsonl      one test case per line, only ever appended to
+//	DIR/paths/ID.smt2    path condition and symbolic output of test ID
+//	DIR/paths/ID.out     what the guest wrote to its standard output
+//
+// The directory is readable at every moment, after SIGKILL too:
+//
+//	Create ──► summary.json (finished: false), empty tests.jsonl
+//	  │ WritePath, Append, WriteSummary in any order and number
+//	  ▼
+//	WriteSummary (finished: true) ──► Close
+//
+// A test's files under paths/ are written before its line, so that a line
+// never names what is not there. The only damage a kill can do is a torn last
+// line of tests.jsonl, which readers drop and report.
+package rundir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"symchef/internal/testcase"
+)
+
+const (
+	summaryName = "summary.json"
+	testsName   = "tests.jsonl"
+	pathsName   = "paths"
+	tempPrefix  = ".summary-"
+)
+
+// A Writer writes one run directory. Its methods may be called from several
+// goroutines.
+type Writer struct {
+	dir  string
+	lock *os.File // the directory itself, held with flock(2)
+
+	mu    sync.Mutex // guards tests and its order of lines
+	tests *os.File
+
+	summary sync.Mutex // guards the temporary file of summary.json
+}
+
+// Create makes the run directory dir with a first summary. An earlier run
+// directory is replaced; any other directory that is not empty is refused, as
+// is one that a living run writes to.
+func Create(dir string, s Summary) (*Writer, error) {
+	w, err := create(dir, s)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the run directory %s: %w", dir, reason(err))
+	}
+	return w, nil
+}
+
+// reason is err without the path that the caller has named already.
+func reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+func create(dir string, s Summary) (*Writer, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{dir: dir, lock: lock}
+	if err := w.start(s); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Writer) start(s Summary) error {
+	if err := syscall.Flock(int(w.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK {
+		return errors.New("another run is writing to it")
+	}
+	names, err := w.lock.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(n string) bool {
+		// What a kill inside WriteSummary leaves.
+		return strings.HasPrefix(n, tempPrefix) && os.Remove(filepath.Join(w.dir, n)) == nil
+	})
+	if len(names) > 0 {
+		if _, err := os.Stat(filepath.Join(w.dir, summaryName)); err != nil {
+			return errors.New("it exists, is not empty and is not a run directory")
+		}
+	}
+	// The tests go first: tests without a summary are a run directory no
+	// longer, a summary without tests still is one.
+	if err := os.RemoveAll(filepath.Join(w.dir, testsName)); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(w.dir, pathsName)); err != nil {
+		return err
+	}
+	if err := w.WriteSummary(s); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(w.dir, pathsName), 0o755); err != nil {
+		return err
+	}
+	w.tests, err = os.OpenFile(filepath.Join(w.dir, testsName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	return err
+}
+
+// Dir is the directory's path as given to Create.
+func (w *Writer) Dir() string { return w.dir }
+
+// Append adds a test case with one write(2).
+func (w *Writer) Append(t testcase.Test) error {
+	line, err := testcase.Marshal(t)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err = w.tests.Write(line)
+	return err
+}
+
+// WritePath keeps what is known of the path of test id: smt2 is its condition
+// and symbolic output as SMT-LIB2 text, out the guest's standard output.
+// Call it before Append.
+func (w *Writer) WritePath(id, smt2 string, out []byte) error {
+	if !testcase.ValidID(id) {
+		return fmt.Errorf("test id %q cannot name a file", id)
+	}
+	base := filepath.Join(w.dir, pathsName, id)
+	if err := os.WriteFile(base+".smt2", []byte(smt2), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(base+".out", out, 0o644)
+}
+
+// WriteSummary replaces summary.json.
+func (w *Writer) WriteSummary(s Summary) error {
+	w.summary.Lock()
+	defer w.summary.Unlock()
+	return writeSummary(w.dir, s)
+}
+
+func writeSummary(dir string, s Summary) error {
+	b, err := s.encode()
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, tempPrefix+"*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails, as it should, after the rename
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(dir, summaryName))
+}
+
+// Close ends the writing; it does not touch the summary.
+func (w *Writer) Close() error {
+	var err error
+	if w.tests != nil {
+		err = w.tests.Close()
+	}
+	if e := w.lock.Close(); err == nil {
+		err = e
+	}
+	return err
+}
