@@ -1,0 +1,189 @@
+"""The session inside the machine: requests on /dev/symchef (docs/device-protocol.md).
+
+Requests are always concrete bytes. Texts that may hold symbolic characters (messages, logs) are
+handed over by address and length. Objects for inputs are freshly made here and canonical: never
+a default, a constant or one of the interpreter's shared singletons; `place` then writes
+expressions of the input into them.
+"""
+
+import sys
+from posix import open as _open, read as _read, write as _write
+
+from symchef._session import UsageError, qualified
+
+DEVICE = "/dev/symchef"
+_O_RDWR_CLOEXEC = 0o2000002
+
+# Where the payload of a compact ASCII str and of a bytes object begins, counted from id().
+_STR_PAYLOAD = str.__sizeof__("") - 1
+_BYTES_PAYLOAD = bytes.__basicsize__ - 1
+# Of an int: ob_size, then the digits.
+_INT_SIZE = 16
+_INT_HEAD = int.__basicsize__
+
+
+def quote(text):
+    """Percent-encodes a concrete str or bytes as one field."""
+    raw = text.encode("utf-8", "surrogatepass") if type(text) is str else text
+    if not raw:
+        return "%"
+    return "".join([chr(b) if 0x21 <= b <= 0x7E and b != 0x25 else "%%%02X" % b for b in raw])
+
+
+class Session:
+    expected = ()
+
+    def __init__(self):
+        self._fd = _open(DEVICE, _O_RDWR_CLOEXEC)
+        self._begun = False
+        self._request("hello 1")
+
+    def _request(self, line):
+        """One round trip; the fields of an ok reply. An err reply is the test's mistake."""
+        _write(self._fd, (line + "\n").encode("ascii"))
+        reply = _read(self._fd, 4096).decode("utf-8", "replace").rstrip("\n")
+        if reply == "ok":
+            return []
+        if reply.startswith("ok "):
+            return [int(f) for f in reply[3:].split(" ")]
+        raise UsageError(reply[4:] if reply.startswith("err ") else "bad reply: " + reply)
+
+    def begin(self):
+        """The snapshot point; happens once, before the first input."""
+        if not self._begun:
+            self._begun = True
+            _prime()
+            self._request("begin")
+
+    def _place(self, ident, layout, obj):
+        self._request("place %d %s %d" % (ident, layout, id(obj)))
+        return obj
+
+    def sequence(self, kind, name, default, lo, hi, ascii):
+        self.begin()
+        line = "input %s %s %s %d %d" % (quote(name), kind, quote(default), lo, hi)
+        if kind == "str":
+            line += " %d" % (1 if ascii else 0)
+        ident, n = self._request(line)
+        if n == 0:
+            return "" if kind == "str" else b""
+        # The values of length one are singletons: write into a longer object, then let the
+        # interpreter itself choose the singleton (an affine table look-up).
+        size = n if n > 1 else 2
+        if kind == "str":
+            if n == 1:
+                return self._place(ident, "str1", "".join(["a", "b"]))[0]
+            return self._place(ident, "str", "".join(["a"] * size))
+        if n == 1:
+            return self._place(ident, "bytes1", bytes([0] * size))[0:1]
+        return self._place(ident, "bytes", bytes([0] * size))
+
+    def integer(self, name, default, lo, hi):
+        self.begin()
+        (ident,) = self._request("input %s int %d %d %d" % (quote(name), default, lo, hi))
+        bound = max(-lo, hi)
+        digits = 1 if bound < 1 << 30 else 2 if bound < 1 << 60 else 3
+        return self._place(ident, "int%d" % digits, _fresh_int(digits))
+
+    def boolean(self, name, default):
+        self.begin()
+        (ident,) = self._request("input %s bool %d" % (quote(name), default))
+        return self._place(ident, "int1", _fresh_int(1)) != 0
+
+    def choice(self, name, index, n):
+        self.begin()
+        _, index = self._request("input %s choice %d %d" % (quote(name), index, n))
+        return index
+
+    def log(self, text):
+        keep, addr, length = _text(text)
+        self._request("log %d %d" % (addr, length))
+
+    def expect(self, types):
+        self.expected += types
+        self._request("expect " + " ".join([quote(qualified(t)) for t in types]))
+
+    def prune(self):
+        self._request("prune")
+
+    def concretize(self, value):
+        kind = type(value)
+        if kind is bool:
+            return True if value else False
+        # The value may be a singleton chosen by a symbolic pointer: work on a fresh object made
+        # from it, whose address is concrete, and give back what is then computed from that.
+        if kind is str:
+            fresh = value + "\n"
+            self._concretize(id(fresh) + _STR_PAYLOAD, fresh.__sizeof__() - _STR_PAYLOAD)
+            return fresh[:-1]
+        if kind is bytes:
+            fresh = value + b"\n"
+            self._concretize(id(fresh) + _BYTES_PAYLOAD, len(fresh))
+            return fresh[:-1]
+        if kind is int:
+            offset = 1 << 100
+            fresh = value + offset
+            self._concretize(id(fresh) + _INT_SIZE, 8)
+            self._concretize(id(fresh) + _INT_HEAD, fresh.__sizeof__() - _INT_HEAD)
+            return fresh - offset
+        if kind is float:
+            self._concretize(id(value) + _INT_SIZE, 8)
+            return value
+        raise UsageError("concretize takes str, bytes, int, bool or float, not " + kind.__name__)
+
+    def _concretize(self, addr, length):
+        if length > 0:
+            self._request("concretize %d %d" % (addr, length))
+
+    def outcome(self, kind, type_name, text):
+        """Reports how the test ended, then ends the path."""
+        self.begin()
+        keep, addr, length = _text(text)
+        self._request("outcome %s %s %d %d" % (kind, quote(type_name), addr, length))
+        _flush()
+        self._request("end")
+
+    def usage(self, text):
+        """Tells the engine that the test cannot be run, and why; ends the machine."""
+        self._request("usage " + quote(text))
+
+    def report_traceback(self, exc):
+        """Not here: formatting a traceback costs more than most tests."""
+
+
+def _fresh_int(digits):
+    """A new int object with room for that many 30-bit digits; computed at run time, so neither
+    a constant nor a small-int singleton."""
+    one = len(DEVICE) // len(DEVICE)
+    return (one << (30 * digits - 1)) + one
+
+
+def _text(text):
+    """(keep-alive, ADDR, LEN) of a str as UTF-8. The copy makes the address concrete even where
+    the str is a singleton behind a symbolic pointer; isascii looks at a flag only."""
+    n = len(text)
+    copy = text + "\n"
+    if copy.isascii():
+        return copy, id(copy) + _STR_PAYLOAD, n
+    raw = copy.encode("utf-8", "backslashreplace")
+    return raw, id(raw) + _BYTES_PAYLOAD, len(raw) - 1
+
+
+def _prime():
+    """Makes the singleton tables uniform, so that only contents differ between entries: every
+    one-character str hashed and interned, every one-byte bytes hashed."""
+    hash("")
+    hash(b"")
+    for i in range(256):
+        c = chr(i)
+        hash(c)
+        sys.intern(c)
+        hash(bytes((i,)))
+
+
+def _flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
