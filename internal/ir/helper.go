@@ -1,0 +1,43 @@
+package ir
+
+import "fmt"
+
+// Machine is what a helper sees: concrete registers and memory. Before a helper
+// runs, package exec concretizes the symbolic ones among the slots it reads and the memory
+// it declares; afterwards the slots it writes are concrete.
+type Machine interface {
+	// Reg returns the register file.
+	Reg() *[NumSlots]uint64
+	// ReadMem and WriteMem copy guest memory; an error is a fault and the helper returns it at once.
+	ReadMem(addr uint64, p []byte) error
+	WriteMem(addr uint64, p []byte) error
+	// Retired returns the number of instructions that the task's state has retired: the time base of rdtsc.
+	Retired() uint64
+}
+
+// HelperRow describes a complex operation executed by a Go function on concrete values.
+type HelperRow struct {
+	Name string
+	// Slots calls reads and writes for the slots that u reads and writes.
+	Slots func(u *Uop, reads, writes func(Slot))
+	// Mem returns the memory the helper touches: address, bytes read, bytes written.
+	// nil: none.
+	Mem func(u *Uop, r *[NumSlots]uint64) (addr uint64, read, write int)
+	// Run performs it. On error nothing may have been written to registers.
+	Run func(u *Uop, m Machine) error
+}
+
+// Helpers is the helper table; Uop.Imm indexes it.
+var Helpers []HelperRow
+
+// DefineHelper adds a row and returns its index.
+func DefineHelper(h HelperRow) uint64 {
+	Helpers = append(Helpers, h)
+	return uint64(len(Helpers) - 1)
+}
+
+// UnsupportedError is returned by a helper for a form it does not handle; the
+// path ends with the outcome "unsupported".
+type UnsupportedError struct{ What string }
+
+func (e *UnsupportedError) Error() string { return fmt.Sprintf("unsupported: %s", e.What) }
