@@ -1,0 +1,256 @@
+package mem
+
+import (
+	"symchef/internal/expr"
+	"symchef/internal/guest"
+)
+
+// Bytes is a run of guest bytes: the concrete values under the current
+// assignment, and where they are symbolic their expressions (8 bits wide).
+// Sym is nil when all are concrete, else as long as Data.
+type Bytes struct {
+	Data []byte
+	Sym  []expr.Ref
+}
+
+// Concrete returns p as Bytes without symbolic ones.
+func Concrete(p []byte) Bytes { return Bytes{Data: p} }
+
+// Slice returns the bytes [lo, hi).
+func (b Bytes) Slice(lo, hi int) Bytes {
+	r := Bytes{Data: b.Data[lo:hi]}
+	if b.Sym != nil {
+		r.Sym = b.Sym[lo:hi]
+	}
+	return r
+}
+
+// IsConcrete reports whether no byte is symbolic.
+func (b Bytes) IsConcrete() bool {
+	for _, r := range b.Sym {
+		if r != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Fetch copies executable bytes from addr on and returns how many there are. It is a lift.Fetch.
+func (s *Space) Fetch(addr uint64, p []byte) int {
+	return s.read(addr, p, guest.ProtExec)
+}
+
+// read copies bytes until one is not readable under need.
+func (s *Space) read(addr uint64, p []byte, need guest.Prot) int {
+	n := 0
+	for n < len(p) {
+		g := s.readable(addr+uint64(n), need)
+		if g == nil {
+			break
+		}
+		n += copy(p[n:], g.data[(addr+uint64(n))&(GranuleSize-1):])
+	}
+	return n
+}
+
+// Read copies len(p) bytes at addr: concrete values under the current assignment.
+func (s *Space) Read(addr uint64, p []byte) error {
+	if s.read(addr, p, guest.ProtRead) < len(p) {
+		return ErrFault
+	}
+	return nil
+}
+
+// ReadU reads n bytes (1..8) as a little-endian number.
+func (s *Space) ReadU(addr uint64, n int) (uint64, error) {
+	var buf [8]byte
+	if err := s.Read(addr, buf[:n]); err != nil {
+		return 0, err
+	}
+	v := uint64(0)
+	for i := n - 1; i >= 0; i-- {
+		v = v<<8 | uint64(buf[i])
+	}
+	return v, nil
+}
+
+// Write stores concrete bytes; either all or none are written.
+func (s *Space) Write(addr uint64, p []byte) error {
+	if !s.Mapped(addr, uint64(len(p)), guest.ProtWrite) {
+		return ErrFault
+	}
+	s.poke(addr, Bytes{Data: p}, guest.ProtWrite)
+	return nil
+}
+
+// WriteU stores the n low bytes (1..8) of v.
+func (s *Space) WriteU(addr, v uint64, n int) error {
+	var buf [8]byte
+	for i := range buf {
+		buf[i] = byte(v >> (8 * i))
+	}
+	return s.Write(addr, buf[:n])
+}
+
+// Poke stores bytes whatever the protection; the range must be mapped. The loader uses it.
+func (s *Space) Poke(addr uint64, p []byte) error {
+	if !s.Mapped(addr, uint64(len(p)), 0) {
+		return ErrFault
+	}
+	s.poke(addr, Bytes{Data: p}, 0)
+	return nil
+}
+
+func (s *Space) poke(addr uint64, b Bytes, need guest.Prot) {
+	for n := 0; n < len(b.Data); {
+		at := addr + uint64(n)
+		off := int(at & (GranuleSize - 1))
+		k := min(len(b.Data)-n, GranuleSize-off)
+		part := b.Slice(n, n+k)
+		sym := !part.IsConcrete()
+		before := s.lookup(at)
+		g := s.writable(at, need, sym)
+		if g != before {
+			s.Gen++
+		}
+		if a := s.Find(at); a.Prot&guest.ProtExec != 0 {
+			s.changed(true)
+		}
+		copy(g.data[off:], part.Data)
+		if sym && g.sym == nil {
+			g.sym = new(overlay)
+			s.Gen++
+		}
+		if g.sym != nil {
+			for i := 0; i < k; i++ {
+				r := expr.Ref(0)
+				if part.Sym != nil {
+					r = part.Sym[i]
+				}
+				g.sym.set(off+i, r)
+			}
+			if g.sym.n == 0 {
+				g.sym = nil
+			}
+		}
+		n += k
+	}
+}
+
+func (o *overlay) set(i int, r expr.Ref) {
+	if o.refs[i] != 0 {
+		o.n--
+	}
+	if r != 0 {
+		o.n++
+	}
+	o.refs[i] = r
+}
+
+// HasSym reports whether one of the n bytes at addr is symbolic.
+func (s *Space) HasSym(addr, n uint64) bool {
+	for end := addr + n; addr < end; {
+		next := (addr | (GranuleSize - 1)) + 1
+		if g := s.lookup(addr); g != nil && g.sym != nil {
+			for at := addr; at < min(next, end); at++ {
+				if g.sym.refs[at&(GranuleSize-1)] != 0 {
+					return true
+				}
+			}
+		}
+		addr = next
+	}
+	return false
+}
+
+// ReadSym copies n bytes at addr with their expressions.
+func (s *Space) ReadSym(addr uint64, n int) (Bytes, error) {
+	b := Bytes{Data: make([]byte, n)}
+	if err := s.Read(addr, b.Data); err != nil {
+		return b, err
+	}
+	if !s.HasSym(addr, uint64(n)) {
+		return b, nil
+	}
+	b.Sym = make([]expr.Ref, n)
+	for i := range b.Sym {
+		if g := s.lookup(addr + uint64(i)); g != nil && g.sym != nil {
+			b.Sym[i] = g.sym.refs[(addr+uint64(i))&(GranuleSize-1)]
+		}
+	}
+	return b, nil
+}
+
+// WriteSym stores bytes with their expressions; either all or none are written.
+func (s *Space) WriteSym(addr uint64, b Bytes) error {
+	if !s.Mapped(addr, uint64(len(b.Data)), guest.ProtWrite) {
+		return ErrFault
+	}
+	s.poke(addr, b, guest.ProtWrite)
+	return nil
+}
+
+// EachSym calls f for every symbolic byte in ascending order of address.
+func (s *Space) EachSym(f func(addr uint64, r expr.Ref, v byte)) {
+	s.eachSym(s.root, 0, 0, func(base uint64, g *granule) {
+		for i, r := range g.sym.refs {
+			if r != 0 {
+				f(base+uint64(i), r, g.data[i])
+			}
+		}
+	})
+}
+
+// Rebase gives every symbolic byte the value that eval returns for its expression.
+func (s *Space) Rebase(eval func(expr.Ref) uint64) {
+	type change struct {
+		addr uint64
+		v    byte
+	}
+	var todo []change
+	s.EachSym(func(addr uint64, r expr.Ref, v byte) {
+		if n := byte(eval(r)); n != v {
+			todo = append(todo, change{addr, n})
+		}
+	})
+	for _, c := range todo {
+		s.writable(c.addr, 0, true).data[c.addr&(GranuleSize-1)] = c.v
+	}
+	s.Gen++
+}
+
+func (s *Space) eachSym(n *node, depth int, base uint64, f func(uint64, *granule)) {
+	if n == nil || !n.sym {
+		return
+	}
+	step := uint64(1) << (fanBits * (levels - depth - 1))
+	for i := uint64(0); i < fan; i++ {
+		b := base + i*step
+		if n.leafs == nil {
+			s.eachSym(n.kids[i], depth+1, b, f)
+		} else if g := n.leafs[i]; g != nil && g.sym != nil {
+			f(b<<GranuleBits, g)
+		}
+	}
+}
+
+// EachGranule calls f for every granule that has been made, in ascending order.
+// f must not change data. It serves snapshots and digests.
+func (s *Space) EachGranule(f func(addr uint64, data *[GranuleSize]byte)) {
+	s.each(s.root, 0, 0, func(addr uint64, g *granule) { f(addr, &g.data) })
+}
+
+func (s *Space) each(n *node, depth int, base uint64, f func(uint64, *granule)) {
+	if n == nil {
+		return
+	}
+	step := uint64(1) << (fanBits * (levels - depth - 1))
+	for i := uint64(0); i < fan; i++ {
+		b := base + i*step
+		if n.leafs == nil {
+			s.each(n.kids[i], depth+1, b, f)
+		} else if g := n.leafs[i]; g != nil {
+			f(b<<GranuleBits, g)
+		}
+	}
+}

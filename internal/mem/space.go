@@ -1,0 +1,426 @@
+// Package mem is a guest address space: concrete bytes in copy-on-write
+// granules, with an overlay of expressions where bytes are symbolic.
+//
+//	s := mem.NewSpace()
+//	s.Map(0x1000, 0x2000, guest.ProtRead|guest.ProtWrite, nil, 0, "data")
+//	t := s.Fork()          // constant time
+//	t.Write(0x1000, []byte{1}) // copies one granule
+//
+// # Invariants
+//
+//   - A granule or tree node is written only while its owner equals the
+//     space's; Fork gives both sides a new owner, so what they share is frozen.
+//   - The concrete byte under a symbolic one is that byte's value under the
+//     state's current assignment. Rebase restores this for a new assignment.
+//   - Every granule present in the tree lies in a mapped area.
+package mem
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"sync/atomic"
+
+	"symchef/internal/expr"
+	"symchef/internal/guest"
+)
+
+// GranuleSize is the unit of copy-on-write, in bytes.
+const GranuleSize = 1 << GranuleBits
+
+const (
+	fanBits = 6
+	fan     = 1 << fanBits
+	levels  = (47 - GranuleBits + fanBits - 1) / fanBits
+)
+
+// ErrFault is an access to memory that is not mapped, or not so protected.
+var ErrFault = errors.New("mem: fault")
+
+// overlay holds the expressions of a granule's symbolic bytes: 8 bits wide, 0 where the byte is concrete.
+type overlay struct {
+	refs [GranuleSize]expr.Ref
+	n    int // how many are not 0
+}
+
+// granule is a copy-on-write unit.
+type granule struct {
+	owner uint64
+	sym   *overlay // nil: all concrete; owned with the granule
+	data  [GranuleSize]byte
+}
+
+var zeroGranule granule
+
+// node is an inner node of the tree over granule numbers.
+type node struct {
+	owner uint64
+	sym   bool // some granule below may have an overlay
+	kids  [fan]*node
+	leafs *[fan]*granule // on the last level, instead of kids
+}
+
+// Backing is the content behind a file mapping; it never changes while a run lasts.
+type Backing struct {
+	Name string
+	Data []byte
+}
+
+// Area is a mapped range with one protection. Areas are immutable; the space's
+// list is replaced, never edited.
+type Area struct {
+	Start, End uint64 // page-aligned
+	Prot       guest.Prot
+	Back       *Backing // nil: anonymous, zero-filled
+	Off        uint64   // offset in Back of Start
+	Name       string
+	Shared     bool // MAP_SHARED
+}
+
+// Space is an address space. It belongs to one goroutine.
+type Space struct {
+	owner uint64
+	root  *node
+	areas []*Area // sorted, disjoint
+	// TextID changes whenever executable code may have changed; two spaces with
+	// one TextID have the same executable bytes.
+	TextID uint64
+	// Gen changes whenever a cached translation of addresses to granules may be stale.
+	Gen uint64
+}
+
+var lastOwner, lastText atomic.Uint64
+
+// NewSpace returns an empty space.
+func NewSpace() *Space {
+	return &Space{owner: lastOwner.Add(1), root: &node{}, TextID: lastText.Add(1)}
+}
+
+// Fork returns a copy; both copies see later writes of their own only. It takes constant time.
+func (s *Space) Fork() *Space {
+	t := *s
+	s.owner, t.owner = lastOwner.Add(1), lastOwner.Add(1)
+	s.Gen++
+	t.Gen = s.Gen
+	return &t
+}
+
+// Areas returns the mapped areas in ascending order; the caller must not change them.
+func (s *Space) Areas() []*Area { return s.areas }
+
+// Find returns the area that holds addr, or nil.
+func (s *Space) Find(addr uint64) *Area {
+	i := sort.Search(len(s.areas), func(i int) bool { return s.areas[i].End > addr })
+	if i < len(s.areas) && s.areas[i].Start <= addr {
+		return s.areas[i]
+	}
+	return nil
+}
+
+// Mapped reports whether all of [addr, addr+n) is mapped with at least prot.
+func (s *Space) Mapped(addr, n uint64, prot guest.Prot) bool {
+	for end := addr + n; addr < end; {
+		a := s.Find(addr)
+		if a == nil || a.Prot&prot != prot {
+			return false
+		}
+		addr = a.End
+	}
+	return true
+}
+
+// cut returns the areas with [start, end) removed, and where the gap is.
+func (s *Space) cut(start, end uint64) (list []*Area, at int, exec bool) {
+	at = -1
+	for _, a := range s.areas {
+		if a.End <= start || a.Start >= end {
+			if a.Start >= end && at < 0 {
+				at = len(list)
+			}
+			list = append(list, a)
+			continue
+		}
+		exec = exec || a.Prot&guest.ProtExec != 0
+		if a.Start < start {
+			l := *a
+			l.End = start
+			list = append(list, &l)
+		}
+		if at < 0 {
+			at = len(list)
+		}
+		if a.End > end {
+			r := *a
+			r.Start, r.Off = end, a.Off+(end-a.Start)
+			list = append(list, &r)
+		}
+	}
+	if at < 0 {
+		at = len(list)
+	}
+	return list, at, exec
+}
+
+func check(start, length uint64) error {
+	if start%guest.PageSize != 0 || length == 0 || length%guest.PageSize != 0 || start+length > guest.AddrLimit || start+length < start {
+		return fmt.Errorf("mem: bad range %#x+%#x", start, length)
+	}
+	return nil
+}
+
+// Map maps [start, start+length), replacing what was there.
+func (s *Space) Map(start, length uint64, prot guest.Prot, back *Backing, off uint64, name string) error {
+	return s.MapArea(Area{Start: start, End: start + length, Prot: prot, Back: back, Off: off, Name: name})
+}
+
+// MapArea is Map for a filled-in Area.
+func (s *Space) MapArea(a Area) error {
+	if err := check(a.Start, a.End-a.Start); err != nil {
+		return err
+	}
+	list, at, exec := s.cut(a.Start, a.End)
+	s.drop(a.Start, a.End)
+	list = append(list, nil)
+	copy(list[at+1:], list[at:])
+	list[at] = &a
+	s.areas = list
+	s.changed(exec || a.Prot&guest.ProtExec != 0)
+	return nil
+}
+
+// Unmap removes every mapping in the range.
+func (s *Space) Unmap(start, length uint64) error {
+	if err := check(start, length); err != nil {
+		return err
+	}
+	list, _, exec := s.cut(start, start+length)
+	s.areas = list
+	s.drop(start, start+length)
+	s.changed(exec)
+	return nil
+}
+
+// Protect changes the protection of the range; ErrFault if some of it is not mapped.
+func (s *Space) Protect(start, length uint64, prot guest.Prot) error {
+	if err := check(start, length); err != nil {
+		return err
+	}
+	if !s.Mapped(start, length, 0) {
+		return ErrFault
+	}
+	end := start + length
+	var list []*Area
+	exec := prot&guest.ProtExec != 0
+	for _, a := range s.areas {
+		if a.End <= start || a.Start >= end || a.Prot == prot {
+			list = append(list, a)
+			continue
+		}
+		exec = exec || a.Prot&guest.ProtExec != 0
+		lo, hi := max(a.Start, start), min(a.End, end)
+		for _, part := range [3]struct {
+			from, to uint64
+			prot     guest.Prot
+		}{{a.Start, lo, a.Prot}, {lo, hi, prot}, {hi, a.End, a.Prot}} {
+			if part.from < part.to {
+				n := *a
+				n.Start, n.End, n.Prot, n.Off = part.from, part.to, part.prot, a.Off+(part.from-a.Start)
+				list = append(list, &n)
+			}
+		}
+	}
+	s.areas = list
+	s.changed(exec)
+	return nil
+}
+
+func (s *Space) changed(exec bool) {
+	s.Gen++
+	if exec {
+		s.TextID = lastText.Add(1)
+	}
+}
+
+// FindGap returns the highest free range of the given length below limit, or 0.
+func (s *Space) FindGap(length, limit uint64) uint64 {
+	top := guest.PageDown(limit)
+	for i := len(s.areas) - 1; i >= 0; i-- {
+		a := s.areas[i]
+		if a.Start >= top {
+			continue
+		}
+		if a.End < top && top-a.End >= length {
+			return top - length
+		}
+		top = min(top, a.Start)
+	}
+	if top > length+guest.PageSize*16 {
+		return top - length
+	}
+	return 0
+}
+
+// drop removes the granules of [start, end).
+func (s *Space) drop(start, end uint64) {
+	s.root = s.dropNode(s.root, 0, 0, start>>GranuleBits, (end-1)>>GranuleBits)
+	if s.root == nil {
+		s.root = &node{owner: s.owner}
+	}
+}
+
+// dropNode removes granule numbers [lo, hi] from the subtree n at the given depth, whose first number is base.
+func (s *Space) dropNode(n *node, depth int, base, lo, hi uint64) *node {
+	if n == nil {
+		return nil
+	}
+	span := uint64(1) << (fanBits * (levels - depth)) // numbers covered by n
+	if base >= lo && base+span-1 <= hi {
+		return nil
+	}
+	if base > hi || base+span-1 < lo {
+		return n
+	}
+	n = s.own(n)
+	step := span / fan
+	for i := uint64(0); i < fan; i++ {
+		b := base + i*step
+		if b > hi || b+step-1 < lo {
+			continue
+		}
+		if n.leafs != nil {
+			n.leafs[i] = nil
+		} else {
+			n.kids[i] = s.dropNode(n.kids[i], depth+1, b, lo, hi)
+		}
+	}
+	return n
+}
+
+// own returns n, or a copy of it, that this space may write.
+func (s *Space) own(n *node) *node {
+	if n.owner == s.owner {
+		return n
+	}
+	c := *n
+	c.owner = s.owner
+	if n.leafs != nil {
+		l := *n.leafs
+		c.leafs = &l
+	}
+	return &c
+}
+
+// lookup returns the granule of addr, or nil where none has been made.
+func (s *Space) lookup(addr uint64) *granule {
+	g := addr >> GranuleBits
+	n := s.root
+	for d := levels - 1; d > 0; d-- {
+		n = n.kids[g>>(fanBits*d)&(fan-1)]
+		if n == nil {
+			return nil
+		}
+	}
+	if n.leafs == nil {
+		return nil
+	}
+	return n.leafs[g&(fan-1)]
+}
+
+// slot returns the owned leaf cell of addr, creating and copying nodes on the way.
+func (s *Space) slot(addr uint64, sym bool) **granule {
+	g := addr >> GranuleBits
+	s.root = s.own(s.root)
+	n := s.root
+	n.sym = n.sym || sym
+	for d := levels - 1; d > 0; d-- {
+		k := &n.kids[g>>(fanBits*d)&(fan-1)]
+		if *k == nil {
+			*k = &node{owner: s.owner}
+		} else {
+			*k = s.own(*k)
+		}
+		n = *k
+		n.sym = n.sym || sym
+	}
+	if n.leafs == nil {
+		n.leafs = new([fan]*granule)
+	}
+	return &n.leafs[g&(fan-1)]
+}
+
+// fill copies the initial content of addr's granule, which lies in area a.
+func fill(dst *granule, a *Area, addr uint64) {
+	if a.Back == nil {
+		return
+	}
+	off := a.Off + (addr&^(GranuleSize-1) - a.Start)
+	if off < uint64(len(a.Back.Data)) {
+		copy(dst.data[:], a.Back.Data[off:])
+	}
+}
+
+// readable returns the granule of addr for reading, or nil on a fault.
+func (s *Space) readable(addr uint64, need guest.Prot) *granule {
+	a := s.Find(addr)
+	if a == nil || a.Prot&need != need {
+		return nil
+	}
+	if g := s.lookup(addr); g != nil {
+		return g
+	}
+	if a.Back == nil {
+		return &zeroGranule
+	}
+	p := s.slot(addr, false)
+	*p = &granule{owner: s.owner}
+	fill(*p, a, addr)
+	return *p
+}
+
+// writable returns the granule of addr, owned, or nil on a fault.
+func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
+	a := s.Find(addr)
+	if a == nil || a.Prot&need != need {
+		return nil
+	}
+	p := s.slot(addr, sym)
+	switch {
+	case *p == nil:
+		*p = &granule{owner: s.owner}
+		fill(*p, a, addr)
+	case (*p).owner != s.owner:
+		c := **p
+		c.owner = s.owner
+		if c.sym != nil {
+			o := *c.sym
+			c.sym = &o
+		}
+		*p = &c
+	}
+	return *p
+}
+
+// ReadPage returns the concrete content of addr's granule for direct reading
+// until Gen changes; nil if the access faults or the granule has symbolic bytes.
+func (s *Space) ReadPage(addr uint64) *[GranuleSize]byte {
+	g := s.readable(addr, guest.ProtRead)
+	if g == nil || g.sym != nil || g == &zeroGranule {
+		return nil
+	}
+	return &g.data
+}
+
+// WritePage returns the owned content of addr's granule for direct writing
+// until Gen changes; nil if the access faults, the granule has symbolic bytes or holds code.
+// A translation cached from ReadPage for the same granule is stale from here on.
+func (s *Space) WritePage(addr uint64) *[GranuleSize]byte {
+	a := s.Find(addr)
+	if a == nil || a.Prot&guest.ProtExec != 0 {
+		return nil
+	}
+	g := s.writable(addr, guest.ProtWrite, false)
+	if g == nil || g.sym != nil {
+		return nil
+	}
+	return &g.data
+}
