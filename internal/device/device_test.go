@@ -1,0 +1,220 @@
+package device
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		line string
+		want *Request
+	}{
+		{"hello 1", &Request{Verb: VerbHello, Version: 1}},
+		{"begin", &Request{Verb: VerbBegin}},
+		{"input e str a%40b 0 10 1", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 10, true), DefaultBytes: []byte("a@b"), ASCII: true}}},
+		{"input e str % 0 0 0", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 0, false), DefaultBytes: []byte{}}}},
+		{"input b bytes %00%FF 2 2", &Request{Verb: VerbInput, Input: &Input{Name: "b", Kind: KindBytes, Type: BytesType(2, 2), DefaultBytes: []byte{0, 255}}}},
+		{"input i int -1 -9223372036854775808 9223372036854775807", &Request{Verb: VerbInput, Input: &Input{Name: "i", Kind: KindInt, Type: IntType(math.MinInt64, math.MaxInt64), DefaultInt: -1}}},
+		{"input f bool 1", &Request{Verb: VerbInput, Input: &Input{Name: "f", Kind: KindBool, Type: BoolType(), DefaultInt: 1}}},
+		{"input c choice 2 3", &Request{Verb: VerbInput, Input: &Input{Name: "c", Kind: KindChoice, Type: ChoiceType(3), DefaultInt: 2}}},
+		{"place 4 int1 140737353922560", &Request{Verb: VerbPlace, ID: 4, Layout: "int1", Addr: 140737353922560}},
+		{"bounds 4096 8", &Request{Verb: VerbBounds, Addr: 4096, Len: 8}},
+		{"symbolic 4096 100", &Request{Verb: VerbSymbolic, Addr: 4096, Len: 100}},
+		{"concretize 4096 1", &Request{Verb: VerbConcretize, Addr: 4096, Len: 1}},
+		{"assume 4096 4", &Request{Verb: VerbAssume, Addr: 4096, Len: 4}},
+		{"prune", &Request{Verb: VerbPrune}},
+		{"log 4096 0", &Request{Verb: VerbLog, Addr: 4096}},
+		{"expect ValueError m.E", &Request{Verb: VerbExpect, Types: []string{"ValueError", "m.E"}}},
+		{"outcome ok % 4096 0", &Request{Verb: VerbOutcome, Kind: OutcomeOK, Addr: 4096}},
+		{"outcome exception m.E 4096 3", &Request{Verb: VerbOutcome, Kind: OutcomeException, Type: "m.E", Addr: 4096, Len: 3}},
+		{"end", &Request{Verb: VerbEnd}},
+		{"usage no%20test", &Request{Verb: VerbUsage, Text: "no test"}},
+	}
+	seen := map[Verb]bool{}
+	for _, tt := range tests {
+		got, err := Parse([]byte(tt.line + "\n"))
+		if err != nil {
+			t.Errorf("%q: %v", tt.line, err)
+			continue
+		}
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%q: got %+v, want %+v", tt.line, got, tt.want)
+		}
+		seen[got.Verb] = true
+	}
+	for v := VerbHello; int(v) < len(verbs); v++ {
+		if !seen[v] {
+			t.Errorf("no row for %s", v)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, line := range []string{
+		"", "begin", "\n", " begin\n", "begin \n", "begin 1\n", "BEGIN\n", "hello\n", "hello x\n", "hello 01\n", "hello +1\n", "begin\nend\n",
+		"input  str a 1 1 1\n", "input % str a 1 1 1\n", "input x str a 1 1\n", "input x str a 2 1 1\n", "input x str a 2 2 1\n", "input x str %C3%A9 1 1 1\n",
+		"input x str %FF 1 1 0\n", "input x str %4 1 1 1\n", "input x str a -1 1 1\n", "input x str a 1 99999999 1\n", "input x int 5 0 4\n", "input x int 0 5 4\n",
+		"input x int 0 0 9223372036854775808\n", "input x bool 2\n", "input x choice 3 3\n", "input x choice 0 0\n", "input x choice 0 70000\n", "input x float 1\n",
+		"input x\x00 bool 1\n", "place 0  4096\n", "place -1 int1 4096\n", "place 0 % 4096\n", "bounds 1 9\n", "bounds 1 0\n", "bounds 18446744073709551615 2\n", "assume 1 -1\n",
+		"expect\n", "expect %\n", "outcome ok T 1 0\n", "outcome exception % 1 0\n", "outcome crash T 1 0\n", "log x\n", "usage\n",
+	} {
+		if r, err := Parse([]byte(line)); err == nil {
+			t.Errorf("%q was accepted: %+v", line, r)
+		}
+	}
+}
+
+func TestReplies(t *testing.T) {
+	for _, tt := range []struct{ got, want string }{
+		{string(OK()), "ok\n"}, {string(OK(3, -1)), "ok 3 -1\n"}, {string(OKUnsigned(0, math.MaxUint64)), "ok 0 18446744073709551615\n"},
+		{string(Err("a\nb")), "err a b\n"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got %q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
+// randomRequest draws any request that Parse could return.
+func randomRequest(r *rand.Rand) *Request {
+	text := func(least int) string {
+		b := make([]rune, least+r.IntN(6))
+		for i := range b {
+			b[i] = []rune{'a', '%', ' ', '\n', 0, '~', 'é', '€', '\U0001F600'}[r.IntN(9)]
+		}
+		return string(b)
+	}
+	q := &Request{Verb: Verb(1 + r.IntN(len(verbs)-1))}
+	addr := func() { q.Addr, q.Len = r.Uint64()>>8, 1+r.Uint64N(8) }
+	switch q.Verb {
+	case VerbHello:
+		q.Version = r.IntN(10)
+	case VerbInput:
+		in := &Input{Name: text(1), Kind: Kind(1 + r.IntN(5))}
+		n := r.IntN(5)
+		switch in.Kind {
+		case KindStr:
+			in.ASCII = r.IntN(2) == 0
+			in.DefaultBytes = []byte(strings.Repeat("z", n))
+			if !in.ASCII {
+				in.DefaultBytes = []byte(strings.Repeat("é", n))
+			}
+			in.Type = StrType(r.IntN(n+1), n+r.IntN(9), in.ASCII)
+		case KindBytes:
+			in.DefaultBytes = make([]byte, n)
+			for i := range in.DefaultBytes {
+				in.DefaultBytes[i] = byte(r.Uint32())
+			}
+			in.Type = BytesType(r.IntN(n+1), n+r.IntN(9))
+		case KindInt:
+			in.DefaultInt = int64(r.Uint64()) >> r.IntN(64)
+			in.Type = IntType(math.MinInt64, in.DefaultInt)
+		case KindBool:
+			in.DefaultInt = r.Int64N(2)
+			in.Type = BoolType()
+		case KindChoice:
+			in.DefaultInt = r.Int64N(5)
+			in.Type = ChoiceType(5)
+		}
+		q.Input = in
+	case VerbPlace:
+		q.ID, q.Layout, q.Addr = r.IntN(100), text(1), r.Uint64()
+	case VerbBounds, VerbSymbolic, VerbConcretize, VerbAssume, VerbLog:
+		addr()
+	case VerbExpect:
+		for range 1 + r.IntN(3) {
+			q.Types = append(q.Types, text(1))
+		}
+	case VerbOutcome:
+		addr()
+		q.Kind = OutcomeOK
+		if r.IntN(2) == 0 {
+			q.Kind, q.Type = OutcomeAssertion, text(1)
+		}
+	case VerbUsage:
+		q.Text = text(0)
+	}
+	return q
+}
+
+func TestRoundTrip(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 20000 {
+		q := randomRequest(r)
+		got, err := Parse(q.Format())
+		if err != nil || !reflect.DeepEqual(got, q) {
+			t.Fatalf("%q: got %+v %v, want %+v", q.Format(), got, err, q)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"hello 1\n", "input e str a%40b 0 10 1\n", "outcome exception m.E 4096 3\n", "expect A B\n", "place 1 str 4096\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		q, err := Parse(line)
+		if err != nil {
+			return
+		}
+		again, err := Parse(q.Format())
+		if err != nil || !reflect.DeepEqual(q, again) {
+			t.Fatalf("%q parses to %+v, formats to %q, which parses to %+v %v", line, q, q.Format(), again, err)
+		}
+	})
+}
+
+func TestTypeInvariants(t *testing.T) {
+	byteType := Scalar{Width: 8, Max: 255}
+	for _, tt := range []struct {
+		name string
+		typ  Type
+		ok   bool
+	}{
+		{"bit", BoolType(), true},
+		{"int64", IntType(math.MinInt64, math.MaxInt64), true},
+		{"width 0", Scalar{}, false},
+		{"width 65", Scalar{Width: 65}, false},
+		{"unsigned 64", Scalar{Width: 64}, false},
+		{"negative unsigned", Scalar{Width: 8, Min: -1}, false},
+		{"too wide unsigned", Scalar{Width: 8, Max: 256}, false},
+		{"signed byte", Scalar{Width: 8, Signed: true, Min: -128, Max: 127}, true},
+		{"too wide signed", Scalar{Width: 8, Signed: true, Min: -128, Max: 128}, false},
+		{"empty range", Scalar{Width: 8, Min: 2, Max: 1}, false},
+		{"sequence", Sequence{Elem: byteType, MaxLen: 3}, true},
+		{"sequence of nothing", Sequence{MaxLen: 3}, false},
+		{"lengths crossed", Sequence{Elem: byteType, MinLen: 4, MaxLen: 3}, false},
+		{"too long", Sequence{Elem: byteType, MaxLen: MaxSeqLen + 1}, false},
+		{"bad element", Sequence{Elem: Scalar{}, MaxLen: 3}, false},
+		{"record", Record{[]Field{{"a", byteType}, {"b", Sequence{Elem: byteType, MaxLen: 1}}}}, true},
+		{"record twice", Record{[]Field{{"a", byteType}, {"a", byteType}}}, false},
+		{"record empty", Record{}, false},
+		{"record bad", Record{[]Field{{"a", nil}}}, false},
+		{"choice", Choice{[]Type{nil, byteType}}, true},
+		{"choice bad", Choice{[]Type{Scalar{}}}, false},
+		{"choice empty", Choice{}, false},
+	} {
+		if err := tt.typ.Validate(); (err == nil) != tt.ok {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+	for _, in := range []Input{
+		{},
+		{Name: "x"},
+		{Name: "x", Kind: KindStr, Type: BytesType(0, 1), ASCII: true},
+		{Name: "x", Kind: KindInt, Type: BoolType()},
+		{Name: "x", Kind: KindChoice, Type: Choice{[]Type{byteType}}},
+		{Name: "x", Kind: KindChoice, Type: BoolType()},
+		{Name: "x", Kind: KindStr, Type: ChoiceType(2)},
+	} {
+		if in.Validate() == nil {
+			t.Errorf("accepted %+v", in)
+		}
+	}
+}

@@ -1,0 +1,353 @@
+package device
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Version is the protocol's version, the field of hello.
+const Version = 1
+
+// MaxLine bounds a request's bytes, '\n' included.
+const MaxLine = 4 << 20
+
+// Verb is a request's first word.
+type Verb uint8
+
+// The requests of the protocol.
+const (
+	VerbHello Verb = iota + 1
+	VerbBegin
+	VerbInput
+	VerbPlace
+	VerbBounds
+	VerbSymbolic
+	VerbConcretize
+	VerbAssume
+	VerbPrune
+	VerbLog
+	VerbExpect
+	VerbOutcome
+	VerbEnd
+	VerbUsage
+)
+
+// row describes one verb: its word, and the codec of its fields.
+type row struct {
+	name   string
+	parse  func(r *Request, f *fields)
+	format func(r *Request) []string
+}
+
+var verbs = [...]row{
+	VerbHello:      {"hello", func(r *Request, f *fields) { r.Version = f.int("version") }, func(r *Request) []string { return []string{strconv.Itoa(r.Version)} }},
+	VerbBegin:      {"begin", nil, nil},
+	VerbInput:      {"input", parseInput, formatInput},
+	VerbPlace:      {"place", parsePlace, formatPlace},
+	VerbBounds:     {"bounds", func(r *Request, f *fields) { r.span(f, 1, 8) }, formatSpan},
+	VerbSymbolic:   {"symbolic", func(r *Request, f *fields) { r.span(f, 1, MaxSpan) }, formatSpan},
+	VerbConcretize: {"concretize", func(r *Request, f *fields) { r.span(f, 1, MaxSpan) }, formatSpan},
+	VerbAssume:     {"assume", func(r *Request, f *fields) { r.span(f, 1, 8) }, formatSpan},
+	VerbPrune:      {"prune", nil, nil},
+	VerbLog:        {"log", func(r *Request, f *fields) { r.span(f, 0, MaxSpan) }, formatSpan},
+	VerbExpect:     {"expect", parseExpect, formatExpect},
+	VerbOutcome:    {"outcome", parseOutcome, formatOutcome},
+	VerbEnd:        {"end", nil, nil},
+	VerbUsage:      {"usage", func(r *Request, f *fields) { r.Text = f.text("text") }, func(r *Request) []string { return []string{Quote(r.Text)} }},
+}
+
+// MaxSpan bounds LEN where the protocol does not say at most 8.
+const MaxSpan = 64 << 20
+
+// String is the verb's word.
+func (v Verb) String() string {
+	if v < VerbHello || int(v) >= len(verbs) {
+		return "invalid"
+	}
+	return verbs[v].name
+}
+
+// OutcomeKind is how a test ended, as the guest library sees it.
+type OutcomeKind string
+
+// The kinds of outcome a guest reports.
+const (
+	OutcomeOK        OutcomeKind = "ok"
+	OutcomeException OutcomeKind = "exception"
+	OutcomeAssertion OutcomeKind = "assertion"
+	OutcomeExpected  OutcomeKind = "expected"
+)
+
+// Request is one parsed request. Fields that the verb does not have are zero.
+type Request struct {
+	Verb    Verb
+	Version int      // hello
+	Input   *Input   // input; valid, ID 0
+	ID      int      // place: the input's
+	Layout  string   // place: a layout's name in the language's description
+	Addr    uint64   // place, bounds, symbolic, concretize, assume, log, outcome: a guest address
+	Len     uint64   // bytes at Addr (not for place)
+	Types   []string // expect: qualified names, at least one
+	Kind    OutcomeKind
+	Type    string // outcome: qualified name, empty for ok
+	Text    string // usage
+}
+
+// Parse reads one request: a whole line with its '\n', as one write(2) gives it.
+func Parse(line []byte) (*Request, error) {
+	if len(line) > MaxLine {
+		return nil, fmt.Errorf("a request is at most %d bytes", MaxLine)
+	}
+	if len(line) == 0 || line[len(line)-1] != '\n' {
+		return nil, fmt.Errorf("a request is one line ending in a newline")
+	}
+	words := strings.Split(string(line[:len(line)-1]), " ")
+	for v := VerbHello; int(v) < len(verbs); v++ {
+		if verbs[v].name != words[0] {
+			continue
+		}
+		r := &Request{Verb: v}
+		f := &fields{rest: words[1:]}
+		if verbs[v].parse != nil {
+			verbs[v].parse(r, f)
+		}
+		if f.err == nil && len(f.rest) > 0 {
+			f.fail("%d fields too many", len(f.rest))
+		}
+		if f.err == nil && r.Input != nil {
+			f.err = r.Input.Validate()
+		}
+		if f.err != nil {
+			return nil, fmt.Errorf("%s: %w", words[0], f.err)
+		}
+		return r, nil
+	}
+	return nil, fmt.Errorf("unknown request %.40q", words[0])
+}
+
+// Format writes the request as a line; Parse(Format(r)) is r for every r that Parse returns.
+func (r *Request) Format() []byte {
+	words := []string{r.Verb.String()}
+	if f := verbs[r.Verb].format; f != nil {
+		words = append(words, f(r)...)
+	}
+	return []byte(strings.Join(words, " ") + "\n")
+}
+
+// fields takes a request's fields from the left; the first failure stays in err.
+type fields struct {
+	rest []string
+	err  error
+}
+
+func (f *fields) fail(format string, args ...any) {
+	if f.err == nil {
+		f.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (f *fields) next(what string) string {
+	if f.err != nil {
+		return ""
+	}
+	if len(f.rest) == 0 {
+		f.fail("%s is missing", what)
+		return ""
+	}
+	w := f.rest[0]
+	f.rest = f.rest[1:]
+	return w
+}
+
+// int64 takes a decimal number in its one spelling: no sign +, no leading zeros.
+func (f *fields) int64(what string) int64 {
+	w := f.next(what)
+	if f.err != nil {
+		return 0
+	}
+	v, err := strconv.ParseInt(w, 10, 64)
+	if err != nil || strconv.FormatInt(v, 10) != w {
+		f.fail("%s: %.40q is not a 64-bit decimal number", what, w)
+	}
+	return v
+}
+
+func (f *fields) uint64(what string) uint64 {
+	w := f.next(what)
+	if f.err != nil {
+		return 0
+	}
+	v, err := strconv.ParseUint(w, 10, 64)
+	if err != nil || strconv.FormatUint(v, 10) != w {
+		f.fail("%s: %.40q is not an unsigned decimal number", what, w)
+	}
+	return v
+}
+
+func (f *fields) int(what string) int {
+	v := f.int64(what)
+	if v < 0 || v > 1<<31-1 {
+		f.fail("%s: %d is out of range", what, v)
+	}
+	return int(v)
+}
+
+func (f *fields) bool(what string) bool {
+	v := f.int64(what)
+	if v != 0 && v != 1 {
+		f.fail("%s: need 0 or 1", what)
+	}
+	return v == 1
+}
+
+// raw takes a text field of any bytes.
+func (f *fields) raw(what string) string {
+	w := f.next(what)
+	if f.err != nil {
+		return ""
+	}
+	s, err := Unquote(w)
+	if err != nil {
+		f.fail("%s: %v", what, err)
+	}
+	return s
+}
+
+// text takes a text field of UTF-8.
+func (f *fields) text(what string) string {
+	s := f.raw(what)
+	if !utf8.ValidString(s) {
+		f.fail("%s is not UTF-8", what)
+	}
+	return s
+}
+
+func (r *Request) span(f *fields, least, most uint64) {
+	r.Addr = f.uint64("address")
+	r.Len = f.uint64("length")
+	if f.err == nil && (r.Len < least || r.Len > most || r.Addr+r.Len < r.Addr) {
+		f.fail("length %d is not within %d..%d", r.Len, least, most)
+	}
+}
+
+func formatSpan(r *Request) []string {
+	return []string{strconv.FormatUint(r.Addr, 10), strconv.FormatUint(r.Len, 10)}
+}
+
+func parseInput(r *Request, f *fields) {
+	in := &Input{Name: f.text("name")}
+	word := f.next("type")
+	kind, ok := ParseKind(word)
+	if f.err == nil && !ok {
+		f.fail("unknown type %.40q", word)
+	}
+	if f.err != nil {
+		return
+	}
+	in.Kind = kind
+	switch kind {
+	case KindStr, KindBytes:
+		in.DefaultBytes = []byte(f.raw("default"))
+		least, most := f.int("least length"), f.int("most length")
+		in.Type = BytesType(least, most)
+		if kind == KindStr {
+			in.ASCII = f.bool("ascii")
+			in.Type = StrType(least, most, in.ASCII)
+		}
+	case KindInt:
+		in.DefaultInt = f.int64("default")
+		lo := f.int64("minimum")
+		in.Type = IntType(lo, f.int64("maximum"))
+	case KindBool:
+		if f.bool("default") {
+			in.DefaultInt = 1
+		}
+		in.Type = BoolType()
+	case KindChoice:
+		in.DefaultInt = f.int64("default")
+		n := f.int("number of choices")
+		if n > MaxChoices {
+			f.fail("choice of %d: need 1..%d", n, MaxChoices)
+			return
+		}
+		in.Type = ChoiceType(n)
+	}
+	r.Input = in
+}
+
+func formatInput(r *Request) []string {
+	in := r.Input
+	w := []string{Quote(in.Name), in.Kind.String()}
+	least, most := in.Lengths()
+	lo, hi := in.Range()
+	num := func(v int64) string { return strconv.FormatInt(v, 10) }
+	switch in.Kind {
+	case KindStr, KindBytes:
+		w = append(w, Quote(string(in.DefaultBytes)), strconv.Itoa(least), strconv.Itoa(most))
+		if in.Kind == KindStr {
+			ascii := "0"
+			if in.ASCII {
+				ascii = "1"
+			}
+			w = append(w, ascii)
+		}
+	case KindInt:
+		w = append(w, num(in.DefaultInt), num(lo), num(hi))
+	case KindBool:
+		w = append(w, num(in.DefaultInt))
+	case KindChoice:
+		w = append(w, num(in.DefaultInt), num(hi+1))
+	}
+	return w
+}
+
+func parsePlace(r *Request, f *fields) {
+	r.ID = f.int("input")
+	r.Layout = f.text("layout")
+	r.Addr = f.uint64("address")
+	if f.err == nil && r.Layout == "" {
+		f.fail("layout is empty")
+	}
+}
+
+func formatPlace(r *Request) []string {
+	return []string{strconv.Itoa(r.ID), Quote(r.Layout), strconv.FormatUint(r.Addr, 10)}
+}
+
+func parseExpect(r *Request, f *fields) {
+	for f.err == nil && (len(r.Types) == 0 || len(f.rest) > 0) {
+		t := f.text("type")
+		if f.err == nil && t == "" {
+			f.fail("type is empty")
+		}
+		r.Types = append(r.Types, t)
+	}
+}
+
+func formatExpect(r *Request) []string {
+	w := make([]string, len(r.Types))
+	for i, t := range r.Types {
+		w[i] = Quote(t)
+	}
+	return w
+}
+
+func parseOutcome(r *Request, f *fields) {
+	r.Kind = OutcomeKind(f.next("kind"))
+	switch r.Kind {
+	case OutcomeOK, OutcomeException, OutcomeAssertion, OutcomeExpected:
+	default:
+		f.fail("unknown kind %.40q", string(r.Kind))
+	}
+	r.Type = f.text("type")
+	if f.err == nil && (r.Type == "") != (r.Kind == OutcomeOK) {
+		f.fail("a type belongs to every outcome but ok")
+	}
+	r.span(f, 0, MaxSpan)
+}
+
+func formatOutcome(r *Request) []string {
+	return append([]string{string(r.Kind), Quote(r.Type)}, formatSpan(r)...)
+}
