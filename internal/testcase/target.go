@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // TargetKind says how a target takes its inputs and tells its outcome.
@@ -105,4 +107,25 @@ func cString(b []byte) string {
 		}
 	}
 	return string(b)
+}
+
+// pins are what every run fixes in the environment, unless the user set it.
+var pins = []string{"LC_ALL=C.UTF-8", "TZ=UTC"}
+
+// PinEnv is env, the caller's environment untouched, plus what a run fixes:
+// locale, time zone and, for Python, the seed of its hashes. The run records
+// the result in Target.Env; pinning twice changes nothing.
+func PinEnv(kind TargetKind, env []string) []string {
+	out := append([]string(nil), env...)
+	want := pins
+	if kind == Python {
+		want = append([]string{"PYTHONHASHSEED=0"}, pins...)
+	}
+	for _, p := range want {
+		name, _, _ := strings.Cut(p, "=")
+		if !slices.ContainsFunc(out, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+			out = append(out, p)
+		}
+	}
+	return out
 }

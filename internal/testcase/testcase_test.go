@@ -144,3 +144,11 @@ func TestProgramArgv(t *testing.T) {
 		t.Error("an int input for a program was accepted")
 	}
 }
+
+func TestPinEnv(t *testing.T) {
+	got := PinEnv(Python, []string{"TZ=Asia/Tokyo", "A=b"})
+	want := []string{"TZ=Asia/Tokyo", "A=b", "PYTHONHASHSEED=0", "LC_ALL=C.UTF-8"}
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(PinEnv(Python, got), want) {
+		t.Errorf("%q", got)
+	}
+}
