@@ -1,0 +1,313 @@
+package bitblast
+
+import "math/bits"
+
+// Operations on words. A word is a slice of edges, the least significant first.
+
+func constant(v uint64, w int) []Lit {
+	x := make([]Lit, w)
+	for i := range x {
+		x[i] = Lit(v >> i & 1)
+	}
+	return x
+}
+
+// value returns x as a number when all its bits are constant.
+func value(x []Lit) (v uint64, ok bool) {
+	if len(x) > 64 {
+		return 0, false
+	}
+	for i, l := range x {
+		if l > True {
+			return 0, false
+		}
+		v |= uint64(l) << i
+	}
+	return v, true
+}
+
+// trim returns x without constant zeros at the top, at least one bit long.
+func trim(x []Lit) []Lit {
+	for len(x) > 1 && x[len(x)-1] == False {
+		x = x[:len(x)-1]
+	}
+	return x
+}
+
+// pad returns x extended to w bits by fill, or cut to w bits.
+func pad(x []Lit, w int, fill Lit) []Lit {
+	y := make([]Lit, w)
+	for i := copy(y, x); i < w; i++ {
+		y[i] = fill
+	}
+	return y
+}
+
+func invert(x []Lit) []Lit {
+	y := make([]Lit, len(x))
+	for i := range x {
+		y[i] = x[i].Not()
+	}
+	return y
+}
+
+// add returns x + y + carry and the carry out.
+func (g *Graph) add(x, y []Lit, carry Lit) ([]Lit, Lit) {
+	z := make([]Lit, len(x))
+	for i := range x {
+		z[i] = g.Xor(g.Xor(x[i], y[i]), carry)
+		carry = g.Maj(x[i], y[i], carry)
+	}
+	return z, carry
+}
+
+func (g *Graph) neg(x []Lit) []Lit {
+	z, _ := g.add(invert(x), constant(0, len(x)), True)
+	return z
+}
+
+func (g *Graph) mux(s Lit, x, y []Lit) []Lit {
+	z := make([]Lit, len(x))
+	for i := range x {
+		z[i] = g.Mux(s, x[i], y[i])
+	}
+	return z
+}
+
+// eq returns x == y as a chain of ANDs, which emission makes one wide gate.
+func (g *Graph) eq(x, y []Lit) Lit {
+	r := True
+	for i := range x {
+		r = g.And(r, g.Xor(x[i], y[i]).Not())
+	}
+	return r
+}
+
+// ult returns x < y: the borrow of x - y.
+func (g *Graph) ult(x, y []Lit) Lit {
+	b := False
+	for i := range x {
+		b = g.Maj(x[i].Not(), y[i], b)
+	}
+	return b
+}
+
+// slt flips the sign bits to compare as unsigned numbers.
+func (g *Graph) slt(x, y []Lit) Lit {
+	n := len(x) - 1
+	b := g.ult(x[:n], y[:n])
+	return g.Maj(x[n], y[n].Not(), b)
+}
+
+// mul returns the low w bits of x * y. A constant operand is recoded into
+// digits -1, 0, 1 with no two neighbours nonzero.
+func (g *Graph) mul(x, y []Lit, w int) []Lit {
+	x, y = trim(x), trim(y)
+	if opens(x) < opens(y) {
+		x, y = y, x // y drives the rows: the fewer the better
+	}
+	x = pad(x, w, False)
+	if v, ok := value(y); ok {
+		acc := constant(0, w)
+		for i := 0; i < w && v != 0; i++ {
+			row := shiftLeft(x, i)
+			switch {
+			case v&1 == 0:
+				v >>= 1
+			case v&3 == 3 && bits.OnesCount64(v) > 2:
+				acc, _ = g.add(acc, invert(row), True)
+				v = v>>1 + 1
+			default:
+				acc, _ = g.add(acc, row, False)
+				v >>= 1
+			}
+		}
+		return acc
+	}
+	acc := constant(0, w)
+	for i, s := range y {
+		if i >= w {
+			break
+		}
+		row := make([]Lit, w-i)
+		for k := range row {
+			row[k] = g.And(s, x[k])
+		}
+		sum, _ := g.add(acc[i:], row, False)
+		copy(acc[i:], sum)
+	}
+	return acc
+}
+
+// opens counts the bits of x that are not constant; a constant word counts as
+// its set bits, less than any open one.
+func opens(x []Lit) int {
+	n := 0
+	for _, l := range x {
+		if l > True {
+			n += 1000
+		} else {
+			n += int(l)
+		}
+	}
+	return n
+}
+
+func shiftLeft(x []Lit, k int) []Lit {
+	y := make([]Lit, len(x))
+	copy(y[min(k, len(y)):], x)
+	return y
+}
+
+// shift moves x by the amount y, to the left or to the right; fill comes in.
+func (g *Graph) shift(x, y []Lit, left bool, fill Lit) []Lit {
+	w := len(x)
+	x = append([]Lit(nil), x...)
+	over := False
+	for k := range y {
+		if k >= 31 || 1<<k >= w {
+			over = g.Or(over, y[k])
+			continue
+		}
+		z := make([]Lit, w)
+		for i := range z {
+			src := fill
+			if left && i-1<<k >= 0 {
+				src = x[i-1<<k]
+			} else if !left && i+1<<k < w {
+				src = x[i+1<<k]
+			}
+			z[i] = g.Mux(y[k], src, x[i])
+		}
+		x = z
+	}
+	for i := range x {
+		x[i] = g.Mux(over, fill, x[i])
+	}
+	return x
+}
+
+// selectTable returns entry idx of vals, w bits wide, as trees of MUX gates over
+// the bits of idx; gate hashing makes equal subtables one tree.
+func (g *Graph) selectTable(vals []uint64, idx []Lit, w int) []Lit {
+	n := 0 // index bits that matter
+	for n < len(idx) && 1<<n < len(vals) {
+		n++
+	}
+	over := False
+	for _, l := range idx[n:] {
+		over = g.Or(over, l)
+	}
+	out := make([]Lit, w)
+	row := make([]Lit, 1<<n)
+	for b := range out {
+		for i := range row {
+			row[i] = False
+			if i < len(vals) {
+				row[i] = Lit(vals[i] >> b & 1)
+			}
+		}
+		cur := row
+		for k := 0; k < n; k++ {
+			for i := 0; i < len(cur)/2; i++ {
+				cur[i] = g.Mux(idx[k], cur[2*i+1], cur[2*i])
+			}
+			cur = cur[:len(cur)/2]
+		}
+		out[b] = g.And(cur[0], over.Not())
+	}
+	return out
+}
+
+// divide returns x / y and x % y as unsigned words of x's length, with
+// SMT-LIB's results for y = 0.
+func (g *Graph) divide(x, y []Lit) (quo, rem []Lit) {
+	w := len(x)
+	d, ok := value(y)
+	if ok && d == 0 {
+		return constant(^uint64(0), w), x
+	}
+	if ok && d&(d-1) == 0 {
+		k := bits.TrailingZeros64(d)
+		return pad(x[k:], w, False), pad(x[:k], w, False)
+	}
+	if v, okx := value(x); ok && okx {
+		return constant(v/d, w), constant(v%d, w)
+	}
+	tx, ty := trim(x), trim(y)
+	qw, rw := len(tx), min(len(tx), len(ty))
+	if ok {
+		qw = len(tx) - bits.Len64(d) + 1
+		if qw <= 0 { // x < d
+			return constant(0, w), x
+		}
+	}
+	n := uint32(len(g.divs))
+	g.divs = append(g.divs, division{})
+	fresh := func(k int) []Lit {
+		z := make([]Lit, k)
+		for i := range z {
+			z[i] = g.source(opAux, n, 0)
+		}
+		return z
+	}
+	q, r := fresh(qw), fresh(rw)
+	var side []Lit
+	if ok {
+		// q < 2^qw and d < 2^len make q*d + r fit one bit more than x.
+		m := qw + bits.Len64(d) + 1
+		p := g.mul(q, y, m)
+		p, _ = g.add(p, pad(r, m, False), False)
+		e := pad(tx, m, False)
+		for i := range p {
+			side = append(side, g.Xor(p[i], e[i]).Not())
+		}
+		side = append(side, g.ult(pad(r, w, False), y))
+	} else {
+		// As many columns as x has; whatever would leave them is forbidden.
+		m := len(tx)
+		some := False
+		for _, l := range ty {
+			some = g.Or(some, l)
+		}
+		acc := pad(r, m, False)
+		bad := False
+		above := make([]Lit, max(m, len(ty))+1) // above[k]: y has a bit at k or higher
+		for k := len(above) - 2; k >= 0; k-- {
+			above[k] = above[k+1]
+			if k < len(ty) {
+				above[k] = g.Or(above[k], ty[k])
+			}
+		}
+		for i := range q {
+			bad = g.Or(bad, g.And(q[i], above[m-i]))
+			row := make([]Lit, m-i)
+			for k := range row {
+				row[k] = False
+				if k < len(ty) {
+					row[k] = g.And(q[i], ty[k])
+				}
+			}
+			sum, carry := g.add(acc[i:], row, False)
+			copy(acc[i:], sum)
+			bad = g.Or(bad, carry)
+		}
+		side = append(side, g.Or(some.Not(), bad.Not()))
+		for i := range acc {
+			side = append(side, g.Or(some.Not(), g.Xor(acc[i], tx[i]).Not()))
+		}
+		wide := max(len(r), len(ty))
+		side = append(side, g.Or(some.Not(), g.ult(pad(r, wide, False), pad(ty, wide, False))))
+	}
+	g.divs[n] = division{q: q, r: r, side: side}
+	quo, rem = pad(q, w, False), pad(r, w, False)
+	if !ok {
+		zero := True
+		for _, l := range ty {
+			zero = g.And(zero, l.Not())
+		}
+		quo = g.mux(zero, constant(^uint64(0), w), quo)
+		rem = g.mux(zero, x, rem)
+	}
+	return quo, rem
+}
