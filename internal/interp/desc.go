@@ -1,0 +1,364 @@
+package interp
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed python.desc
+var pythonDesc string
+
+// Desc describes how one language is run and explored. It is immutable.
+type Desc struct {
+	Language   string
+	Suffixes   []string // of test files, with the dot
+	Candidates []string // names to look for on PATH, in order
+	Default    string   // absolute path used when PATH has no supported one
+	Impl       string   // sys.implementation.name that the interpreter must report
+	Major      int      // its version
+	Minor      int
+	Guest      string // its folder in the guest library
+	argv       []string
+	env        []envRule
+	Layouts    map[string]*Layout
+	locations  []location
+	tables     []tableRow
+	immortal   []regionRow
+	models     []modelRow
+}
+
+// testWord stands for the test in argv, guestWord for the library's place in env.
+const (
+	testWord  = "\x00test"
+	guestWord = "\x00guest"
+)
+
+// envRule is one (set NAME VALUE) or (prepend NAME VALUE).
+type envRule struct {
+	prepend     bool
+	name, value string
+}
+
+// location is a named place of the image.
+type location struct {
+	name       string
+	export     string // the address of this symbol, or
+	returnedBy string // the address that this exported function returns
+	stringOff  uint64 // the pointer at +stringOff must point to
+	stringWant string // this; not checked when empty
+}
+
+type tableRow struct {
+	name, location string
+	off            uint64
+	stride         uint64
+	first, count   int64
+}
+
+type regionRow struct {
+	location string
+	lo, hi   uint64
+}
+
+type modelRow struct{ name, location string }
+
+// all parses the embedded descriptions once.
+var all = sync.OnceValue(func() []*Desc {
+	d, err := Parse(pythonDesc)
+	if err != nil {
+		panic("interp: python.desc:" + err.Error()) // a test parses it
+	}
+	return []*Desc{d}
+})
+
+// All returns the descriptions, in a fixed order.
+func All() []*Desc { return all() }
+
+// ByName returns the description of a language.
+func ByName(language string) (*Desc, bool) {
+	for _, d := range All() {
+		if d.Language == language {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// ForFile returns the description whose suffix the file name has.
+func ForFile(path string) (*Desc, bool) {
+	for _, d := range All() {
+		for _, s := range d.Suffixes {
+			if strings.HasSuffix(path, s) {
+				return d, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// Argv is the argument vector for a test ("PATH" or "PATH::NAME", absolute).
+func (d *Desc) Argv(argv0, test string) []string {
+	out := []string{argv0}
+	for _, a := range d.argv {
+		if a == testWord {
+			a = test
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// Environ is base with the description's settings; guestDir is where the guest
+// library stands (in the machine GuestDir(), in replay wherever it was extracted).
+// Applying it twice gives the same as once.
+func (d *Desc) Environ(base []string, guestDir string) []string {
+	out := slices.Clone(base)
+	for _, r := range d.env {
+		value := r.value
+		if value == guestWord {
+			value = guestDir
+		}
+		i := slices.IndexFunc(out, func(kv string) bool { return strings.HasPrefix(kv, r.name+"=") })
+		if i < 0 {
+			out = append(out, r.name+"="+value)
+			continue
+		}
+		old := out[i][len(r.name)+1:]
+		if r.prepend && old != "" {
+			if old == value || strings.HasPrefix(old, value+":") {
+				continue
+			}
+			value += ":" + old
+		}
+		out[i] = r.name + "=" + value
+	}
+	return out
+}
+
+// GuestDir is where the machine shows the language's guest library.
+func (d *Desc) GuestDir() string { return "/symchef/guest/" + d.Guest }
+
+// Parse reads a description. Errors begin with LINE:COLUMN.
+func Parse(src string) (*Desc, error) {
+	root, err := parseSexp(src)
+	if err != nil {
+		return nil, err
+	}
+	head, args, err := clause(root)
+	if err != nil {
+		return nil, err
+	}
+	if head != "language" || len(args) == 0 || args[0].kind != symbolNode {
+		return nil, root.errorf("need (language NAME CLAUSE...)")
+	}
+	d := &Desc{Language: args[0].text, Layouts: map[string]*Layout{}}
+	seen := map[string]bool{}
+	for i := range args[1:] {
+		n := &args[1+i]
+		head, rest, err := clause(n)
+		if err != nil {
+			return nil, err
+		}
+		row, ok := clauses[head]
+		if !ok {
+			return nil, n.errorf("unknown clause %s", head)
+		}
+		if row.once && seen[head] {
+			return nil, n.errorf("second %s", head)
+		}
+		seen[head] = true
+		if err := row.parse(d, n, rest); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range []string{"suffixes", "candidates", "default", "implementation", "guest", "argv", "location"} {
+		if !seen[name] {
+			return nil, root.errorf("clause %s is missing", name)
+		}
+	}
+	return d, nil
+}
+
+// clauseRow describes one top-level clause.
+type clauseRow struct {
+	once  bool
+	parse func(d *Desc, n *sexp, args []sexp) error
+}
+
+var clauses map[string]clauseRow
+
+func init() {
+	clauses = map[string]clauseRow{
+		"suffixes":   {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Suffixes, err = stringsOf(n, a); return }},
+		"candidates": {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Candidates, err = stringsOf(n, a); return }},
+		"default":    {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Default, err = stringOf(n, a); return }},
+		"guest":      {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Guest, err = stringOf(n, a); return }},
+		"implementation": {true, func(d *Desc, n *sexp, a []sexp) error {
+			if len(a) != 3 || a[0].kind != stringNode || a[1].kind != numberNode || a[2].kind != numberNode {
+				return n.errorf("need (implementation NAME MAJOR MINOR)")
+			}
+			d.Impl, d.Major, d.Minor = a[0].text, int(a[1].num), int(a[2].num)
+			return nil
+		}},
+		"argv":     {true, parseArgv},
+		"env":      {true, parseEnv},
+		"location": {false, parseLocation},
+		"model": {false, func(d *Desc, n *sexp, a []sexp) error {
+			if len(a) != 2 || a[0].kind != symbolNode || !d.hasLocation(&a[1]) {
+				return n.errorf("need (model NAME LOCATION)")
+			}
+			d.models = append(d.models, modelRow{a[0].text, a[1].text})
+			return nil
+		}},
+		"table": {false, parseTable},
+		"immortal": {false, func(d *Desc, n *sexp, a []sexp) error {
+			if len(a) != 3 || !d.hasLocation(&a[0]) || a[1].kind != numberNode || a[2].kind != numberNode || a[1].num < 0 || a[1].num >= a[2].num {
+				return n.errorf("need (immortal LOCATION FROM TO)")
+			}
+			d.immortal = append(d.immortal, regionRow{a[0].text, uint64(a[1].num), uint64(a[2].num)})
+			return nil
+		}},
+		"layout": {false, func(d *Desc, n *sexp, _ []sexp) error {
+			l, err := parseLayout(n)
+			if err != nil {
+				return err
+			}
+			if d.Layouts[l.Name] != nil {
+				return n.errorf("second layout %s", l.Name)
+			}
+			d.Layouts[l.Name] = l
+			return nil
+		}},
+	}
+}
+
+func (d *Desc) hasLocation(n *sexp) bool {
+	return n.kind == symbolNode && slices.ContainsFunc(d.locations, func(l location) bool { return l.name == n.text })
+}
+
+func stringsOf(n *sexp, args []sexp) ([]string, error) {
+	var out []string
+	for i := range args {
+		if args[i].kind != stringNode || args[i].text == "" {
+			return nil, args[i].errorf("need a string")
+		}
+		out = append(out, args[i].text)
+	}
+	if len(out) == 0 {
+		return nil, n.errorf("need at least one string")
+	}
+	return out, nil
+}
+
+func stringOf(n *sexp, args []sexp) (string, error) {
+	all, err := stringsOf(n, args)
+	if err == nil && len(all) != 1 {
+		err = n.errorf("need one string")
+	}
+	if err != nil {
+		return "", err
+	}
+	return all[0], nil
+}
+
+func parseArgv(d *Desc, n *sexp, args []sexp) error {
+	for i := range args {
+		switch a := &args[i]; {
+		case a.kind == stringNode:
+			d.argv = append(d.argv, a.text)
+		case a.kind == symbolNode && a.text == "test":
+			d.argv = append(d.argv, testWord)
+		default:
+			return a.errorf("need a string or test")
+		}
+	}
+	if !slices.Contains(d.argv, testWord) {
+		return n.errorf("argv does not mention test")
+	}
+	return nil
+}
+
+func parseEnv(d *Desc, n *sexp, args []sexp) error {
+	for i := range args {
+		head, a, err := clause(&args[i])
+		if err != nil {
+			return err
+		}
+		if head != "set" && head != "prepend" || len(a) != 2 || a[0].kind != stringNode || a[0].text == "" {
+			return args[i].errorf("need (set NAME VALUE) or (prepend NAME VALUE)")
+		}
+		r := envRule{prepend: head == "prepend", name: a[0].text, value: a[1].text}
+		if a[1].kind == symbolNode && a[1].text == "guest" {
+			r.value = guestWord
+		} else if a[1].kind != stringNode {
+			return a[1].errorf("need a string or guest")
+		}
+		d.env = append(d.env, r)
+	}
+	return nil
+}
+
+func parseLocation(d *Desc, n *sexp, args []sexp) error {
+	if len(args) < 2 || args[0].kind != symbolNode || d.hasLocation(&args[0]) {
+		return n.errorf("need (location NEW-NAME (export SYMBOL) or (returned-by FUNCTION))")
+	}
+	l := location{name: args[0].text}
+	for i := range args[1:] {
+		m := &args[1+i]
+		head, a, err := clause(m)
+		if err != nil {
+			return err
+		}
+		switch {
+		case head == "export" && i == 0:
+			l.export, err = stringOf(m, a)
+		case head == "returned-by" && i == 0:
+			l.returnedBy, err = stringOf(m, a)
+		case head == "string-at" && i == 1:
+			if len(a) != 2 || a[0].kind != numberNode || a[0].num < 0 {
+				return m.errorf("need (string-at OFFSET STRING)")
+			}
+			l.stringOff = uint64(a[0].num)
+			l.stringWant, err = stringOf(m, a[1:])
+		default:
+			err = m.errorf("unexpected %s", head)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(d.locations) == 0 && l.export == "" {
+		return n.errorf("the first location must be an export")
+	}
+	d.locations = append(d.locations, l)
+	return nil
+}
+
+func parseTable(d *Desc, n *sexp, args []sexp) error {
+	usage := n.errorf("need (table NAME LOCATION OFFSET (stride N) (first N) (count N))")
+	if len(args) != 6 || args[0].kind != symbolNode || !d.hasLocation(&args[1]) || args[2].kind != numberNode || args[2].num < 0 {
+		return usage
+	}
+	var v [3]int64
+	for i, word := range []string{"stride", "first", "count"} {
+		head, a, err := clause(&args[3+i])
+		if err != nil || head != word || len(a) != 1 || a[0].kind != numberNode {
+			return usage
+		}
+		v[i] = a[0].num
+	}
+	if v[0] <= 0 || v[2] <= 0 {
+		return usage
+	}
+	if slices.ContainsFunc(d.tables, func(t tableRow) bool { return t.name == args[0].text }) {
+		return n.errorf("second table %s", args[0].text)
+	}
+	d.tables = append(d.tables, tableRow{args[0].text, args[1].text, uint64(args[2].num), uint64(v[0]), v[1], v[2]})
+	return nil
+}
+
+// String names the description.
+func (d *Desc) String() string { return fmt.Sprintf("%s %d.%d", d.Language, d.Major, d.Minor) }

@@ -1,0 +1,19 @@
+// Package interp holds interpreter descriptions: one declarative file per
+// language (python.desc) that says how to start the interpreter, where its hash
+// slot and singletons are, and what its objects look like.
+//
+//	d, ok := interp.ForFile("/abs/test_x.py")
+//	found, err := d.Find(interp.FindOptions{Test: path})    // which interpreter
+//	img, err := d.Locate(found.ELF)                         // addresses in it
+//	p, err := d.Layouts["int1"].Build(ctx, interp.Input{Kind: device.KindInt, Value: v, Min: 0, Max: 9})
+//
+// A description is one s-expression: lists in parentheses, names, numbers
+// (decimal or 0x hexadecimal, with - for negative), "strings", comments from ;
+// to the end of the line. Unknown clauses, wrong arity and duplicate names are
+// errors with line and column. python.desc documents each clause.
+//
+// To add a language: write NAME.desc here and guest/NAME, add it to the embed
+// line of desc.go, and test its layouts against the running interpreter.
+//
+// Glossary: d a description, img an image, l a layout, n a node of the file.
+package interp

@@ -1,0 +1,203 @@
+package interp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// FindOptions says where to look for an interpreter.
+type FindOptions struct {
+	Test     string // the test file, absolute; for its shebang and virtualenv
+	Explicit string // --interpreter; empty when not given
+	// Getenv reads the user's environment; nil is os.Getenv.
+	Getenv func(string) string
+}
+
+// Found is the interpreter chosen for a test.
+type Found struct {
+	ELF     string   // the program to load: absolute, no symbolic link, no shim
+	Argv0   string   // what argv[0] must be for its sys.prefix: a virtualenv's own python, say
+	Version string   // "3.11.2"
+	Origin  string   // where it was found: "--interpreter", "shebang", "$VIRTUAL_ENV", "PATH", ...
+	Notes   []string // one line each: candidates passed over, and why
+	Image   *Image   // what Locate found in it
+}
+
+// candidate is a possible interpreter. A binding one is what the user asked for:
+// when it is no good that is an error, not a reason to look further.
+type candidate struct {
+	path, origin string
+	binding      bool
+}
+
+// queryTimeout bounds how long an interpreter may take to say what it is.
+const queryTimeout = 20 * time.Second
+
+// Find chooses the interpreter for a test: the explicit one; an absolute one in
+// the test's shebang; the virtualenv in $VIRTUAL_ENV or beside the test (a
+// directory above it that holds pyvenv.cfg, .venv or venv); PATH; the default.
+// Candidates are asked what they are (-I -S -c); no code under test runs.
+func (d *Desc) Find(opt FindOptions) (*Found, error) {
+	if opt.Getenv == nil {
+		opt.Getenv = os.Getenv
+	}
+	var notes []string
+	for _, c := range d.candidates(opt) {
+		f, err := d.examine(c, filepath.Dir(opt.Test))
+		if err == nil {
+			f.Notes = notes
+			return f, nil
+		}
+		if c.binding {
+			return nil, fmt.Errorf("interpreter from %s: %w", c.origin, err)
+		}
+		notes = append(notes, fmt.Sprintf("passed over from %s: %v", c.origin, err))
+	}
+	if len(notes) == 0 {
+		return nil, fmt.Errorf("no %s found", d)
+	}
+	return nil, fmt.Errorf("no %s found: %s", d, strings.Join(notes, "; "))
+}
+
+func (d *Desc) candidates(opt FindOptions) []candidate {
+	if opt.Explicit != "" {
+		path := opt.Explicit
+		if !strings.Contains(path, "/") {
+			if p := lookPath(path, opt.Getenv("PATH")); p != "" {
+				path = p
+			}
+		}
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
+		return []candidate{{path, "--interpreter", true}}
+	}
+	var out []candidate
+	if p := shebang(opt.Test); p != "" {
+		out = append(out, candidate{p, "shebang", false})
+	}
+	if v := opt.Getenv("VIRTUAL_ENV"); v != "" {
+		out = append(out, candidate{filepath.Join(v, "bin", "python"), "$VIRTUAL_ENV", true})
+	} else if v := virtualenv(opt.Test); v != "" {
+		out = append(out, candidate{filepath.Join(v, "bin", "python"), v, true})
+	}
+	for _, name := range d.Candidates {
+		if p := lookPath(name, opt.Getenv("PATH")); p != "" {
+			out = append(out, candidate{p, "PATH", false})
+		}
+	}
+	return append(out, candidate{d.Default, "default", false})
+}
+
+// shebang is the absolute interpreter of a #! line; "" for none and for env(1),
+// which means PATH.
+func shebang(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(f).ReadSlice('\n')
+	words := strings.Fields(strings.TrimPrefix(string(line), "#!"))
+	if !bytes.HasPrefix(line, []byte("#!")) || len(words) == 0 || !filepath.IsAbs(words[0]) || filepath.Base(words[0]) == "env" {
+		return ""
+	}
+	return words[0]
+}
+
+// virtualenv is the nearest virtualenv at or above the test.
+func virtualenv(test string) string {
+	for dir := filepath.Dir(test); ; dir = filepath.Dir(dir) {
+		for _, v := range []string{dir, filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")} {
+			if st, err := os.Stat(filepath.Join(v, "pyvenv.cfg")); err == nil && st.Mode().IsRegular() {
+				return v
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// lookPath finds an executable file on a PATH; "" when there is none.
+func lookPath(name, path string) string {
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		p := filepath.Join(dir, name)
+		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return ""
+}
+
+// query makes a Python interpreter say what it is.
+const query = `import sys
+print(sys.implementation.name)
+print(*sys.version_info[:3], sep=".")
+print(sys.executable)`
+
+func (d *Desc) examine(c candidate, dir string) (*Found, error) {
+	if _, err := os.Stat(c.path); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s: no such file", c.path)
+		}
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(c.path); err == nil && isELF(real) {
+		// Do not execute programs of other machines, say why instead.
+		o, err := openObject(real)
+		if err != nil {
+			return nil, err
+		}
+		o.file.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.path, "-I", "-S", "-c", query)
+	cmd.WaitDelay = time.Second
+	if st, err := os.Stat(dir); err == nil && st.IsDir() {
+		cmd.Dir = dir // version managers choose by directory
+	}
+	out, err := cmd.Output()
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if err != nil || len(lines) != 3 {
+		return nil, fmt.Errorf("%s: does not answer like %s", c.path, d)
+	}
+	impl, version, executable := lines[0], lines[1], lines[2]
+	if impl != d.Impl || !strings.HasPrefix(version, strconv.Itoa(d.Major)+"."+strconv.Itoa(d.Minor)+".") {
+		return nil, fmt.Errorf("%s is %s %s, need %s %d.%d", c.path, impl, version, d.Impl, d.Major, d.Minor)
+	}
+	real, err := filepath.EvalSymlinks(executable)
+	if err != nil {
+		return nil, err
+	}
+	img, err := d.Locate(real)
+	if err != nil {
+		return nil, err
+	}
+	return &Found{ELF: real, Argv0: executable, Version: version, Origin: c.origin, Image: img}, nil
+}
+
+// isELF looks at a file's magic number.
+func isELF(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var magic [4]byte
+	_, err = f.ReadAt(magic[:], 0)
+	return err == nil && string(magic[:]) == "\x7fELF"
+}

@@ -1,0 +1,169 @@
+package interp
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestArgvEnviron(t *testing.T) {
+	d, ok := ForFile("/a/test_x.py")
+	if !ok || d.Language != "python" {
+		t.Fatal(d)
+	}
+	if got := strings.Join(d.Argv("/v/bin/python", "/a/test_x.py::T"), " "); got != "/v/bin/python -m symchef /a/test_x.py::T" {
+		t.Error(got)
+	}
+	base := []string{"A=1", "PYTHONPATH=/x", "TZ=Asia/Tokyo"}
+	env := d.Environ(base, d.GuestDir())
+	for _, kv := range []string{"A=1", "PYTHONPATH=/symchef/guest/python:/x", "TZ=UTC", "PYTHONHASHSEED=0", "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1"} {
+		if !slices.Contains(env, kv) {
+			t.Errorf("no %s in %q", kv, env)
+		}
+	}
+	if again := d.Environ(env, d.GuestDir()); !slices.Equal(again, env) {
+		t.Errorf("not idempotent: %q", again)
+	}
+	if base[2] != "TZ=Asia/Tokyo" {
+		t.Error("the base was changed")
+	}
+	if _, ok := ForFile("/a/test.rb"); ok {
+		t.Error("a description for .rb")
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	const head = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" 1 0) (guest "x") (argv test) (location r (export "R")) `
+	if _, err := Parse(head + ")"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ src, want string }{
+		{"", "1:1: unexpected end"},
+		{"(language x", "1:1: list without its )"},
+		{"(language x))", "text after"},
+		{"(language x)", "clause suffixes is missing"},
+		{"(languag x)", "need (language"},
+		{"\n(language x (foo))", "2:13: unknown clause foo"},
+		{`(language x (guest "a") (guest "b"))`, "second guest"},
+		{`(language x (guest "a\n"))`, "without backslashes"},
+		{`(language x (guest "a`, "string without its end"},
+		{`(language X)`, "name \"X\""},
+		{`(language x (argv "-m"))`, "does not mention test"},
+		{`(language x (model m nowhere))`, "need (model"},
+		{`(language x (implementation "x" 1 0z))`, `"0z" is not a number`},
+		{`(language x (implementation "x" 1 99999999999999999999))`, "is not a number"},
+		{`(language x (location a (returned-by "F")))`, "must be an export"},
+		{head + `(layout l (over int) (range 0 1) (store 0 9 1)))`, "SIZE 1 to 8"},
+		{head + `(layout l (over int) (range 0 1) (store 0 8 1) (store 7 1 1)))`, "overlap"},
+		{head + `(layout l (over int) (range 0 1) (store 0 8 (eq 1 1))))`, "not a condition"},
+		{head + `(layout l (over int) (range 0 1) (store 0 8 (ite 1 2 3))))`, "wrong sort"},
+		{head + `(layout l (over int) (range 0 1) (store 0 8 (add 1))))`, "takes 2 operands"},
+		{head + `(layout l (over int) (range 0 1) (store 0 8 (frob 1))))`, "unknown operator frob"},
+		{head + `(layout l (over int) (range 0 1) (store 0 8 len)))`, "unknown name len"},
+		{head + `(layout l (over str) (lengths 0 1) (store 0 8 value)))`, "unknown name value"},
+		{head + `(layout l (over str) (range 0 1) (payload 0)))`, "need (lengths"},
+		{head + `(layout l (over int) (range 2 1) (store 0 8 1)))`, "crossed"},
+		{head + `(layout l (over float) (range 0 1) (store 0 8 1)))`, "kind of input"},
+		{head + `(layout l (range 0 1) (store 0 8 1)))`, "no (over"},
+		{head + `(layout l (over int) (range 0 1) (let a 1) (let a 2)))`, "already defined"},
+	} {
+		_, err := Parse(tt.src)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: got %v, want %q", tt.src, err, tt.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(pythonDesc)
+	f.Add("(language x)")
+	f.Fuzz(func(t *testing.T, src string) { Parse(src) })
+}
+
+func TestLocateRefuses(t *testing.T) {
+	d, _ := ByName("python")
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{script: "not an ELF file", "/bin/sh": "exports _PyRuntime", "/nonexistent": "no such file"} {
+		if _, err := d.Locate(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// environment is a Getenv over a map.
+func environment(m map[string]string) func(string) string {
+	return func(n string) string { return m[n] }
+}
+
+func TestFind(t *testing.T) {
+	if _, err := os.Stat(stock); err != nil {
+		t.Skip(err)
+	}
+	d, _ := ByName("python")
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	test := write("plain/test_x.py", "")
+	write("shims/python3.11", "#!/bin/sh\nexec "+stock+` "$@"`+"\n")
+	write("old/python3", "#!/bin/sh\necho cpython; echo 3.9.1; echo /nowhere\n")
+	write("broken/python3", "#!/bin/sh\nexit 3\n")
+	venv := filepath.Join(dir, "venv-project", ".venv")
+	if out, err := exec.Command(stock, "-m", "venv", "--without-pip", venv).CombinedOutput(); err != nil {
+		t.Skipf("no venv module: %s", out)
+	}
+	inVenv := write("venv-project/sub/test_y.py", "")
+
+	tests := []struct {
+		name   string
+		opt    FindOptions
+		origin string
+		argv0  string
+		notes  int
+	}{
+		{"through a shell shim", FindOptions{Test: test, Getenv: environment(map[string]string{"PATH": dir + "/shims"})}, "PATH", stock, 0},
+		{"default", FindOptions{Test: test, Getenv: environment(nil)}, "default", stock, 0},
+		{"default, passing over an old one", FindOptions{Test: test, Getenv: environment(map[string]string{"PATH": dir + "/old"})}, "default", stock, 1},
+		{"default, passing over a broken one", FindOptions{Test: test, Getenv: environment(map[string]string{"PATH": dir + "/broken"})}, "default", stock, 1},
+		{"shebang", FindOptions{Test: write("bang/test_z.py", "#!"+stock+" -x\n"), Getenv: environment(nil)}, "shebang", stock, 0},
+		{"env shebang", FindOptions{Test: write("bang/test_e.py", "#!/usr/bin/env python3\n"), Getenv: environment(nil)}, "default", stock, 0},
+		{"virtualenv above the test", FindOptions{Test: inVenv, Getenv: environment(nil)}, venv, venv + "/bin/python", 0},
+		{"$VIRTUAL_ENV", FindOptions{Test: test, Getenv: environment(map[string]string{"VIRTUAL_ENV": venv})}, "$VIRTUAL_ENV", venv + "/bin/python", 0},
+		{"explicit", FindOptions{Test: inVenv, Explicit: stock, Getenv: environment(nil)}, "--interpreter", stock, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := d.Find(tt.opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Origin != tt.origin || f.Argv0 != tt.argv0 || f.ELF != stock || len(f.Notes) != tt.notes || !strings.HasPrefix(f.Version, "3.11.") {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+	for _, tt := range []struct{ explicit, want string }{
+		{"/nonexistent/python", "no such file"},
+		{dir + "/old/python3", "is cpython 3.9.1, need cpython 3.11"},
+		{dir + "/broken/python3", "does not answer"},
+		{"/bin/true", "does not answer"},
+	} {
+		_, err := d.Find(FindOptions{Test: test, Explicit: tt.explicit, Getenv: environment(nil)})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", tt.explicit, err)
+		}
+	}
+}

@@ -1,0 +1,386 @@
+package interp
+
+import (
+	"fmt"
+	"math"
+
+	"symchef/internal/device"
+	"symchef/internal/expr"
+)
+
+// Layout is what an object of one kind looks like, as expressions over an input.
+// It is immutable and independent of any expr.Ctx.
+type Layout struct {
+	Name           string
+	Over           []device.Kind // kinds of input it takes
+	MinLen, MaxLen int           // elements of a sequence input, inclusive
+	Min, Max       int64         // range of a scalar input it can represent, inclusive
+	parts          []part
+}
+
+// partKind is a clause of a layout.
+type partKind uint8
+
+const (
+	expectPart partKind = iota + 1
+	storePart
+	payloadPart
+	eachPart
+)
+
+type part struct {
+	kind partKind
+	off  uint64 // bytes from the object's address
+	size int    // bytes
+	x    *term
+}
+
+// term is an expression of the layout language. cond tells 1-bit conditions from
+// 64-bit numbers.
+type term struct {
+	op   string
+	args []*term
+	num  int64 // op "const"
+	cond bool
+}
+
+// opRow describes one operator: arguments' and result's sort, and its constructor.
+type opRow struct {
+	arity    int
+	condArgs int // leading arguments that are conditions
+	cond     bool
+	apply    func(c *expr.Ctx, a []expr.Ref) expr.Ref
+}
+
+var ops = map[string]opRow{
+	"add":  {arity: 2, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Add(a[0], a[1]) }},
+	"sub":  {arity: 2, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Sub(a[0], a[1]) }},
+	"mul":  {arity: 2, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Mul(a[0], a[1]) }},
+	"neg":  {arity: 1, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Neg(a[0]) }},
+	"and":  {arity: 2, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.And(a[0], a[1]) }},
+	"or":   {arity: 2, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Or(a[0], a[1]) }},
+	"xor":  {arity: 2, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Xor(a[0], a[1]) }},
+	"shl":  {arity: 2, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Shl(a[0], a[1]) }},
+	"lshr": {arity: 2, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.LShr(a[0], a[1]) }},
+	"eq":   {arity: 2, cond: true, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Eq(a[0], a[1]) }},
+	"ult":  {arity: 2, cond: true, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Ult(a[0], a[1]) }},
+	"slt":  {arity: 2, cond: true, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Slt(a[0], a[1]) }},
+	"not":  {arity: 1, condArgs: 1, cond: true, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Not(a[0]) }},
+	"both": {arity: 2, condArgs: 2, cond: true, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.And(a[0], a[1]) }},
+	"ite":  {arity: 3, condArgs: 1, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Ite(a[0], a[1], a[2]) }},
+}
+
+// Input is the value of an input, as expressions of the Ctx given to Build.
+type Input struct {
+	Kind device.Kind
+	// Value is the number of an int, bool or choice input, 64 bits wide (an int
+	// sign-, a bool zero-extended); 0 for sequences.
+	Value expr.Ref
+	// Min and Max are the declared bounds of Value, asserted by the engine.
+	Min, Max int64
+	// Bytes are the elements of a str or bytes input of this path's length, 8 bits
+	// wide each.
+	Bytes []expr.Ref
+}
+
+// Store is one field to write, little-endian, at Off bytes from the object's address.
+type Store struct {
+	Off   uint64
+	Size  int      // bytes, 1 to 8
+	Value expr.Ref // 8*Size bits wide; may be a constant
+}
+
+// Check is a field the object must already hold, concretely: that it is of the
+// right shape and size. A difference is an error of the guest library.
+type Check struct {
+	Off  uint64
+	Size int    // bytes, 1 to 8
+	Want uint64 // zero-extended
+}
+
+// Placement is what Build asks the engine to do: verify Checks, assert
+// Constraints, write Stores.
+type Placement struct {
+	Checks      []Check
+	Constraints []expr.Ref // 1 bit wide, over the input only
+	Stores      []Store    // disjoint
+}
+
+// Build instantiates the layout for an input.
+func (l *Layout) Build(c *expr.Ctx, in Input) (*Placement, error) {
+	if err := l.accepts(in); err != nil {
+		return nil, fmt.Errorf("layout %s: %w", l.Name, err)
+	}
+	p := &Placement{}
+	env := map[string]expr.Ref{"len": c.Const(uint64(len(in.Bytes)), 64), "value": in.Value}
+	memo := map[*term]expr.Ref{}
+	eval := func(x *term) expr.Ref { return x.eval(c, env, memo) }
+	for _, q := range l.parts {
+		switch q.kind {
+		case expectPart:
+			want, ok := c.IsConst(eval(q.x))
+			if !ok {
+				return nil, fmt.Errorf("layout %s: an expected field depends on the input", l.Name)
+			}
+			p.Checks = append(p.Checks, Check{q.off, q.size, want & expr.Mask(uint(8*q.size))})
+		case storePart:
+			v := eval(q.x)
+			if q.size < 8 {
+				v = c.Extract(v, 0, uint(8*q.size))
+			}
+			p.Stores = append(p.Stores, Store{q.off, q.size, v})
+		case payloadPart:
+			for i, b := range in.Bytes {
+				p.Stores = append(p.Stores, Store{q.off + uint64(i), 1, b})
+			}
+		case eachPart:
+			for _, b := range in.Bytes {
+				env := map[string]expr.Ref{"len": env["len"], "byte": c.ZExt(b, 64)}
+				p.Constraints = append(p.Constraints, q.x.eval(c, env, map[*term]expr.Ref{}))
+			}
+		}
+	}
+	return p, nil
+}
+
+// accepts checks that the layout can represent every value of the input.
+func (l *Layout) accepts(in Input) error {
+	ok := false
+	for _, k := range l.Over {
+		ok = ok || k == in.Kind
+	}
+	if !ok {
+		return fmt.Errorf("does not take %s inputs", in.Kind)
+	}
+	switch in.Kind {
+	case device.KindStr, device.KindBytes:
+		if n := len(in.Bytes); n < l.MinLen || n > l.MaxLen {
+			return fmt.Errorf("length %d is not within %d..%d", n, l.MinLen, l.MaxLen)
+		}
+		return nil
+	}
+	if in.Min > in.Max || in.Min < l.Min || in.Max > l.Max {
+		return fmt.Errorf("bounds %d..%d are not within %d..%d", in.Min, in.Max, l.Min, l.Max)
+	}
+	return nil
+}
+
+func (x *term) eval(c *expr.Ctx, env map[string]expr.Ref, memo map[*term]expr.Ref) expr.Ref {
+	if r, ok := memo[x]; ok {
+		return r
+	}
+	var r expr.Ref
+	switch x.op {
+	case "const":
+		r = c.Const(uint64(x.num), 64)
+	case "var":
+		r = env[x.args[0].op]
+	default:
+		args := make([]expr.Ref, len(x.args))
+		for i, a := range x.args {
+			args[i] = a.eval(c, env, memo)
+		}
+		r = ops[x.op].apply(c, args)
+	}
+	memo[x] = r
+	return r
+}
+
+// parseLayout reads (layout NAME CLAUSE...).
+func parseLayout(n *sexp) (*Layout, error) {
+	if len(n.list) < 3 || n.list[1].kind != symbolNode {
+		return nil, n.errorf("need (layout NAME CLAUSE...)")
+	}
+	l := &Layout{Name: n.list[1].text, MaxLen: -1, Min: 1}
+	lets := map[string]*term{}
+	seen := map[string]bool{}
+	type span struct{ lo, hi uint64 }
+	var stored []span
+	for i := range n.list[2:] {
+		m := &n.list[2+i]
+		head, args, err := clause(m)
+		if err != nil {
+			return nil, err
+		}
+		switch head {
+		case "over", "lengths", "range":
+			if seen[head] {
+				return nil, m.errorf("second %s", head)
+			}
+			seen[head] = true
+		}
+		switch head {
+		case "over":
+			for j := range args {
+				k, ok := device.ParseKind(args[j].text)
+				if !ok || args[j].kind != symbolNode {
+					return nil, args[j].errorf("need a kind of input")
+				}
+				l.Over = append(l.Over, k)
+			}
+		case "lengths", "range":
+			lo, hi, err := bounds(m, args, head == "lengths")
+			if err != nil {
+				return nil, err
+			}
+			if head == "lengths" {
+				l.MinLen, l.MaxLen = int(lo), int(hi)
+			} else {
+				l.Min, l.Max = lo, hi
+			}
+		case "let":
+			if len(args) != 2 || args[0].kind != symbolNode {
+				return nil, m.errorf("need (let NAME EXPRESSION)")
+			}
+			name := args[0].text
+			if _, dup := lets[name]; dup || name == "value" || name == "len" || name == "byte" {
+				return nil, args[0].errorf("%s is already defined", name)
+			}
+			x, err := parseTerm(&args[1], l.vars(), lets)
+			if err != nil {
+				return nil, err
+			}
+			lets[name] = x
+		case "expect", "store":
+			if len(args) != 3 || args[0].kind != numberNode || args[1].kind != numberNode || args[0].num < 0 || args[1].num < 1 || args[1].num > 8 {
+				return nil, m.errorf("need (%s OFFSET SIZE EXPRESSION), SIZE 1 to 8", head)
+			}
+			x, err := parseTerm(&args[2], l.vars(), lets)
+			if err != nil {
+				return nil, err
+			}
+			if x.cond {
+				return nil, args[2].errorf("need a number, not a condition")
+			}
+			q := part{expectPart, uint64(args[0].num), int(args[1].num), x}
+			if head == "store" {
+				q.kind = storePart
+				stored = append(stored, span{q.off, q.off + uint64(q.size)})
+			}
+			l.parts = append(l.parts, q)
+		case "payload":
+			if len(args) != 1 || args[0].kind != numberNode || args[0].num < 0 {
+				return nil, m.errorf("need (payload OFFSET)")
+			}
+			off := uint64(args[0].num)
+			stored = append(stored, span{off, math.MaxUint64})
+			l.parts = append(l.parts, part{kind: payloadPart, off: off})
+		case "each":
+			if len(args) != 1 {
+				return nil, m.errorf("need (each CONDITION)")
+			}
+			x, err := parseTerm(&args[0], map[string]bool{"byte": true, "len": true}, nil)
+			if err != nil {
+				return nil, err
+			}
+			if !x.cond {
+				return nil, args[0].errorf("need a condition")
+			}
+			l.parts = append(l.parts, part{kind: eachPart, x: x})
+		default:
+			return nil, m.errorf("unknown clause %s in a layout", head)
+		}
+	}
+	if len(l.Over) == 0 {
+		return nil, n.errorf("layout %s: no (over KIND...)", l.Name)
+	}
+	if want := map[bool]string{true: "lengths", false: "range"}[l.sequence()]; !seen[want] || seen["lengths"] && seen["range"] {
+		return nil, n.errorf("layout %s: need (%s ...) and only it", l.Name, want)
+	}
+	for i, a := range stored {
+		for _, b := range stored[:i] {
+			if a.lo < b.hi && b.lo < a.hi {
+				return nil, n.errorf("layout %s: stores overlap", l.Name)
+			}
+		}
+	}
+	return l, nil
+}
+
+// sequence says whether the layout is over sequences.
+func (l *Layout) sequence() bool {
+	return len(l.Over) > 0 && (l.Over[0] == device.KindStr || l.Over[0] == device.KindBytes)
+}
+
+// vars are the names expressions may use besides lets.
+func (l *Layout) vars() map[string]bool {
+	if l.sequence() {
+		return map[string]bool{"len": true}
+	}
+	return map[string]bool{"value": true}
+}
+
+func bounds(m *sexp, args []sexp, lengths bool) (lo, hi int64, err error) {
+	if len(args) != 2 {
+		return 0, 0, m.errorf("need two bounds")
+	}
+	least, most := int64(math.MinInt64), int64(math.MaxInt64)
+	if lengths {
+		least, most = 0, device.MaxSeqLen
+	}
+	get := func(n *sexp, word string, v int64) (int64, error) {
+		if n.kind == symbolNode && n.text == word {
+			return v, nil
+		}
+		if n.kind != numberNode || n.num < least || n.num > most {
+			return 0, n.errorf("need a number in range or %s", word)
+		}
+		return n.num, nil
+	}
+	if lo, err = get(&args[0], "min", least); err != nil {
+		return
+	}
+	if hi, err = get(&args[1], "max", most); err != nil {
+		return
+	}
+	if lo > hi {
+		err = m.errorf("bounds are crossed")
+	}
+	return
+}
+
+func parseTerm(n *sexp, vars map[string]bool, lets map[string]*term) (*term, error) {
+	switch n.kind {
+	case numberNode:
+		return &term{op: "const", num: n.num}, nil
+	case symbolNode:
+		if x, ok := lets[n.text]; ok {
+			return x, nil
+		}
+		if !vars[n.text] {
+			return nil, n.errorf("unknown name %s", n.text)
+		}
+		return &term{op: "var", args: []*term{{op: n.text}}}, nil
+	}
+	head, args, err := clause(n)
+	if err != nil {
+		return nil, err
+	}
+	row, ok := ops[head]
+	if !ok {
+		return nil, n.errorf("unknown operator %s", head)
+	}
+	if len(args) != row.arity {
+		return nil, n.errorf("%s takes %d operands", head, row.arity)
+	}
+	x := &term{op: head, cond: row.cond}
+	for i := range args {
+		a, err := parseTerm(&args[i], vars, lets)
+		if err != nil {
+			return nil, err
+		}
+		if a.cond != (i < row.condArgs) {
+			return nil, args[i].errorf("operand %d of %s has the wrong sort", i+1, head)
+		}
+		x.args = append(x.args, a)
+	}
+	return x, nil
+}
+
+// clause takes (HEAD ARG...) apart.
+func clause(n *sexp) (string, []sexp, error) {
+	if n.kind != listNode || len(n.list) == 0 || n.list[0].kind != symbolNode {
+		return "", nil, n.errorf("need a list that begins with a name")
+	}
+	return n.list[0].text, n.list[1:], nil
+}

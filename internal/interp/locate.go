@@ -1,0 +1,311 @@
+package interp
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// Image is what Locate found: addresses in the one ELF object that holds the
+// interpreter. Rebase turns them into addresses of a process.
+type Image struct {
+	Path    string // of the object: the program itself or its shared library
+	BuildID string // lower-case hex; empty when the object has none
+	// Relative: addresses count from the object's load base (position-independent);
+	// otherwise they are absolute.
+	Relative  bool
+	Locations map[string]uint64 // by name of the description's location clause
+	Tables    []Table           // in the description's order
+	Immortal  []Region
+	Models    []Model
+}
+
+// Table is an affine table of singletons: the object of value v is at
+// Base + Stride*(v-First), First <= v < First+Count.
+type Table struct {
+	Name         string
+	Base, Stride uint64 // address of the first object; bytes
+	First, Count int64
+}
+
+// Addr is the address of value v, if the table has it.
+func (t Table) Addr(v int64) (uint64, bool) {
+	if v < t.First || v >= t.First+t.Count {
+		return 0, false
+	}
+	return t.Base + t.Stride*uint64(v-t.First), true
+}
+
+// Region is [Lo, Hi).
+type Region struct{ Lo, Hi uint64 }
+
+// Model names an engine function and the data slot through which the interpreter
+// calls it: the engine stores its own entry point there before main.
+type Model struct {
+	Name string
+	Slot uint64 // address of an 8-byte function pointer
+}
+
+// Rebase returns a copy with base added to every address, if they are relative.
+func (img *Image) Rebase(base uint64) *Image {
+	if !img.Relative {
+		return img
+	}
+	out := &Image{Path: img.Path, BuildID: img.BuildID, Locations: map[string]uint64{}}
+	for k, v := range img.Locations {
+		out.Locations[k] = v + base
+	}
+	for _, t := range img.Tables {
+		t.Base += base
+		out.Tables = append(out.Tables, t)
+	}
+	for _, r := range img.Immortal {
+		out.Immortal = append(out.Immortal, Region{r.Lo + base, r.Hi + base})
+	}
+	for _, m := range img.Models {
+		out.Models = append(out.Models, Model{m.Name, m.Slot + base})
+	}
+	return out
+}
+
+// Locate finds the description's places in an interpreter, from exported dynamic
+// symbols and code alone: it runs nothing and needs no debug symbols.
+func (d *Desc) Locate(elfPath string) (*Image, error) {
+	path, err := d.object(elfPath)
+	if err != nil {
+		return nil, err
+	}
+	o, err := openObject(path)
+	if err != nil {
+		return nil, err
+	}
+	defer o.file.Close()
+	img := &Image{Path: path, BuildID: o.buildID(), Relative: o.file.Type == elf.ET_DYN, Locations: map[string]uint64{}}
+	for _, l := range d.locations {
+		addr, err := o.locate(l)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", path, l.name, err)
+		}
+		img.Locations[l.name] = addr
+	}
+	for _, t := range d.tables {
+		img.Tables = append(img.Tables, Table{t.name, img.Locations[t.location] + t.off, t.stride, t.first, t.count})
+	}
+	for _, r := range d.immortal {
+		at := img.Locations[r.location]
+		img.Immortal = append(img.Immortal, Region{at + r.lo, at + r.hi})
+	}
+	for _, m := range d.models {
+		img.Models = append(img.Models, Model{m.name, img.Locations[m.location]})
+	}
+	return img, nil
+}
+
+// object returns the path of the ELF object that exports the first location: the
+// program or one of the libraries it needs directly.
+func (d *Desc) object(elfPath string) (string, error) {
+	want := d.locations[0].export
+	o, err := openObject(elfPath)
+	if err != nil {
+		return "", err
+	}
+	defer o.file.Close()
+	if _, ok := o.symbols[want]; ok {
+		return elfPath, nil
+	}
+	needed, _ := o.file.DynString(elf.DT_NEEDED)
+	var dirs []string
+	for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
+		paths, _ := o.file.DynString(tag)
+		for _, p := range paths {
+			for _, dir := range strings.Split(p, ":") {
+				dirs = append(dirs, strings.ReplaceAll(dir, "$ORIGIN", filepath.Dir(elfPath)))
+			}
+		}
+	}
+	dirs = append(dirs, "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
+	for _, lib := range needed {
+		for _, dir := range dirs {
+			path := filepath.Join(dir, lib)
+			if _, err := os.Stat(path); err != nil {
+				continue
+			}
+			lo, err := openObject(path)
+			if err != nil {
+				continue
+			}
+			_, ok := lo.symbols[want]
+			lo.file.Close()
+			if ok {
+				return filepath.EvalSymlinks(path)
+			}
+			break
+		}
+	}
+	return "", fmt.Errorf("%s: neither it nor a library it needs exports %s: not a supported %s interpreter", elfPath, want, d)
+}
+
+// object is an open ELF file with its exported symbols.
+type object struct {
+	file    *elf.File
+	symbols map[string]uint64
+}
+
+// openObject opens an x86-64 ELF file; the error says in one line what else it is.
+func openObject(path string) (*object, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	if !isELF(path) {
+		return nil, fmt.Errorf("%s: not an ELF file", path)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if f.Machine != elf.EM_X86_64 || f.Class != elf.ELFCLASS64 || f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
+		f.Close()
+		return nil, fmt.Errorf("%s: not an x86-64 ELF program or library (%s, %s, %s)", path, f.Class, f.Machine, f.Type)
+	}
+	o := &object{file: f, symbols: map[string]uint64{}}
+	syms, err := f.DynamicSymbols()
+	if err != nil && err != elf.ErrNoSymbols {
+		f.Close()
+		return nil, fmt.Errorf("%s: %v", path, err)
+	}
+	for _, s := range syms {
+		if s.Section != elf.SHN_UNDEF {
+			o.symbols[s.Name] = s.Value
+		}
+	}
+	return o, nil
+}
+
+// read returns n bytes of the image at an address; bytes past the file part of a
+// segment are zero.
+func (o *object) read(addr uint64, n int) ([]byte, error) {
+	for _, p := range o.file.Progs {
+		if p.Type != elf.PT_LOAD || addr < p.Vaddr || addr-p.Vaddr > p.Memsz || uint64(n) > p.Memsz-(addr-p.Vaddr) {
+			continue
+		}
+		b := make([]byte, n)
+		if off := addr - p.Vaddr; off < p.Filesz {
+			k := min(uint64(n), p.Filesz-off)
+			if _, err := p.ReadAt(b[:k], int64(off)); err != nil {
+				return nil, err
+			}
+		}
+		return b, nil
+	}
+	return nil, fmt.Errorf("no segment holds %#x", addr)
+}
+
+// pointer reads a pointer as it is after relative relocation.
+func (o *object) pointer(addr uint64) (uint64, error) {
+	b, err := o.read(addr, 8)
+	if err != nil {
+		return 0, err
+	}
+	if s := o.file.Section(".rela.dyn"); s != nil && o.file.Type == elf.ET_DYN {
+		data, err := s.Data()
+		if err != nil {
+			return 0, err
+		}
+		for ; len(data) >= 24; data = data[24:] {
+			if binary.LittleEndian.Uint64(data) == addr && elf.R_X86_64(binary.LittleEndian.Uint32(data[8:])) == elf.R_X86_64_RELATIVE {
+				return binary.LittleEndian.Uint64(data[16:]), nil
+			}
+		}
+	}
+	return binary.LittleEndian.Uint64(b), nil
+}
+
+func (o *object) buildID() string {
+	s := o.file.Section(".note.gnu.build-id")
+	if s == nil {
+		return ""
+	}
+	data, err := s.Data()
+	if err != nil || len(data) < 16 {
+		return ""
+	}
+	name, desc := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:])
+	if name != 4 || uint64(len(data)) < 16+uint64(desc) {
+		return ""
+	}
+	return hex.EncodeToString(data[16 : 16+desc])
+}
+
+func (o *object) locate(l location) (uint64, error) {
+	name := l.export
+	if name == "" {
+		name = l.returnedBy
+	}
+	addr, ok := o.symbols[name]
+	if !ok {
+		return 0, fmt.Errorf("%s is not exported", name)
+	}
+	if l.returnedBy != "" {
+		var err error
+		if addr, err = o.returned(addr); err != nil {
+			return 0, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if l.stringWant == "" {
+		return addr, nil
+	}
+	p, err := o.pointer(addr + l.stringOff)
+	if err != nil {
+		return 0, err
+	}
+	want := append([]byte(l.stringWant), 0)
+	got, err := o.read(p, len(want))
+	if err != nil || !bytes.Equal(got, want) {
+		return 0, fmt.Errorf("the pointer at %#x is not to %q", addr+l.stringOff, l.stringWant)
+	}
+	return addr, nil
+}
+
+// endbr64 marks a function's entry under control-flow enforcement (SDM vol. 2, ENDBR64).
+var endbr64 = []byte{0xf3, 0x0f, 0x1e, 0xfa}
+
+// returned is the constant address that a function returns whose whole body is
+// `mov $imm32,%eax; ret` or `lea disp(%rip),%rax; ret`.
+func (o *object) returned(fn uint64) (uint64, error) {
+	code, err := o.read(fn, 32)
+	if err != nil {
+		return 0, err
+	}
+	pc := fn
+	if bytes.HasPrefix(code, endbr64) {
+		code, pc = code[4:], pc+4
+	}
+	inst, err := x86asm.Decode(code, 64)
+	if err != nil {
+		return 0, err
+	}
+	next, err := x86asm.Decode(code[inst.Len:], 64)
+	if err != nil || next.Op != x86asm.RET {
+		return 0, fmt.Errorf("does more than return a constant")
+	}
+	pc += uint64(inst.Len)
+	switch inst.Op {
+	case x86asm.MOV:
+		if imm, ok := inst.Args[1].(x86asm.Imm); ok && (inst.Args[0] == x86asm.EAX || inst.Args[0] == x86asm.RAX) {
+			return uint64(uint32(imm)), nil
+		}
+	case x86asm.LEA:
+		// x86asm leaves disp32 zero-extended.
+		if m, ok := inst.Args[1].(x86asm.Mem); ok && m.Base == x86asm.RIP && m.Index == 0 && inst.Args[0] == x86asm.RAX {
+			return pc + uint64(int64(int32(m.Disp))), nil
+		}
+	}
+	return 0, fmt.Errorf("does not return a constant: %v", inst)
+}
