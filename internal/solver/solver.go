@@ -1,0 +1,255 @@
+// Package solver decides conjunctions of expressions.
+//
+//	s := solver.New(ctx, solver.Options{})
+//	res, m := s.Check(solver.Query{Conjuncts: path, Hint: model, New: 1})
+//	switch res {
+//	case solver.Sat:     // m satisfies every conjunct
+//	case solver.Unsat:   // no assignment does
+//	case solver.Unknown: // the budget was spent: neither may be assumed
+//	}
+//
+// # The chain
+//
+// A Chain is a stack of decorators, assembled in New. Each answers what it can
+// and hands the rest, made smaller, to the next:
+//
+//	validate   evaluates every model before it is believed; panics on a wrong one
+//	crosscheck asks an oracle about a sample of the answers (tests)
+//	adversary  replaces models by random other ones (tests)
+//	fold       splits ANDs, drops true and repeated conjuncts, finds c and not c
+//	slice      keeps the conjuncts connected to the new ones by shared variables
+//	models     tries the query's own model, then 32 recent ones
+//	cache      exact earlier queries, and known contradictory subsets
+//	domain     one input byte: intersects the conjuncts' sets of allowed values
+//	backend    the incremental SAT instance; then a fresh one; then the fallback
+//
+// # What the caller promises
+//
+// Hint satisfies all conjuncts but the last New ones. With a nil Hint nothing is
+// promised and New is ignored.
+//
+// # What the caller gets
+//
+// A Sat answer's assignment satisfies all conjuncts, and equals Hint on every
+// variable that shares no conjunct, directly or through others, with the new
+// ones (the adversary excepted).
+//
+// # Determinism
+//
+// Sat and Unsat are facts: it does not matter which decorator found them.
+// Unknown is decided by a fresh instance that sees the sliced conjuncts in the
+// order of their structural hashes, without hint, under a budget of
+// propagations: what the chain did before has no part in it. A decorator may
+// however know the answer of a query that the fresh instance would give up on.
+//
+// Glossary: r, a request; m, a model; ctx, the arena of expressions; vars, the
+// variables of a slice; supp, support, the variables an expression mentions.
+package solver
+
+import (
+	"time"
+
+	"symchef/internal/expr"
+)
+
+// Result is an answer. The zero value is Unknown.
+type Result uint8
+
+// The answers. Unknown must not be treated as either of the others.
+const (
+	Unknown Result = iota
+	Sat
+	Unsat
+)
+
+func (r Result) String() string { return [...]string{"unknown", "sat", "unsat"}[r] }
+
+// Query asks whether all conjuncts, expressions of one bit, can hold together.
+type Query struct {
+	Conjuncts []expr.Ref
+	Hint      expr.Assignment // satisfies all but the New last conjuncts; may be nil
+	New       int             // 0..len(Conjuncts); ignored when Hint is nil
+}
+
+// Solver decides queries.
+type Solver interface {
+	Check(q Query) (Result, expr.Assignment)
+}
+
+// Options configure a Chain. The zero value is the default.
+type Options struct {
+	// Budget is the work allowed to a query, in propagations; 0 means
+	// DefaultBudget. It decides which queries are Unknown.
+	Budget uint64
+	// ResetVars is the size of the SAT instance, in variables, at which it is
+	// emptied; 0 means DefaultResetVars.
+	ResetVars int
+	// CacheEntries bounds the answers kept; 0 means DefaultCacheEntries. Twice as
+	// many may be held while a generation is replaced.
+	CacheEntries int
+	// Fallback is the path of a solver of DIMACS files for queries beyond the
+	// budget, "" for none. It is run with CaDiCaL's options.
+	Fallback string
+	// FallbackConflicts bounds the fallback's work; 0 means 200,000.
+	FallbackConflicts int
+	// ModelSeed, when not 0, makes every Sat answer come with a random model.
+	ModelSeed uint64
+	// ValidateAll evaluates models on all conjuncts every time, not only those
+	// of the slice (the others keep the values under which they held). Every
+	// 16th answer is evaluated on all conjuncts in any case.
+	ValidateAll bool
+	// CrossCheck, when set, is asked about every CrossEvery-th Unsat answer, and
+	// must not say Sat.
+	CrossCheck func(conjuncts []expr.Ref) Result
+	CrossEvery int // 0 means 1
+	// Without names decorators to leave out: "slice", "models", "cache",
+	// "domain", "incremental". For measurements and tests.
+	Without map[string]bool
+}
+
+// Defaults of Options.
+const (
+	DefaultBudget       = 2_000_000 // about 250 ms
+	DefaultResetVars    = 6000
+	DefaultCacheEntries = 1 << 15
+)
+
+// Stats counts what a Chain did.
+type Stats struct {
+	Queries, Sat, Unsat, Unknown uint64
+
+	// Answered without the back end, by decorator.
+	Folded, Hint, Recent, Cached, Cores, Domains uint64
+
+	Backend   uint64 // answered by the incremental instance
+	Fresh     uint64 // asked of a fresh instance
+	Fallbacks uint64 // asked of the fallback
+	Resets    uint64 // of the incremental instance
+
+	Time         time.Duration // in Check; reported, never acted on
+	Propagations uint64
+	Conflicts    uint64
+}
+
+// AnsweredWithoutBackend is the number of queries no SAT solver saw.
+func (s *Stats) AnsweredWithoutBackend() uint64 {
+	return s.Folded + s.Hint + s.Recent + s.Cached + s.Cores + s.Domains
+}
+
+// request is a query on its way down the chain.
+type request struct {
+	conj  []expr.Ref      // distinct and not constant, in path order
+	fresh int             // the last fresh ones are not known to hold under hint
+	hint  expr.Assignment // nil: nothing is known
+	vars  []expr.VarID    // set by slice: the variables of conj
+
+	model expr.Assignment // answer, when Sat: a full assignment, owned by the caller
+	core  []expr.Ref      // answer, when Unsat: conjuncts that contradict each other; nil: all
+}
+
+// stage is one decorator.
+type stage interface {
+	check(r *request) Result
+}
+
+// Chain is a Solver made of decorators. It belongs to one goroutine, that of
+// its Ctx.
+type Chain struct {
+	ctx   *expr.Ctx
+	opts  Options
+	top   stage
+	supp  *supports
+	stats Stats
+	back  *backend
+	adv   *adversary
+	gen   uint32 // of mark
+	mark  []uint32
+}
+
+// New assembles the chain over ctx.
+func New(ctx *expr.Ctx, o Options) *Chain {
+	if o.Budget == 0 {
+		o.Budget = DefaultBudget
+	}
+	if o.ResetVars == 0 {
+		o.ResetVars = DefaultResetVars
+	}
+	if o.CacheEntries == 0 {
+		o.CacheEntries = DefaultCacheEntries
+	}
+	if o.FallbackConflicts == 0 {
+		o.FallbackConflicts = 200_000
+	}
+	c := &Chain{ctx: ctx, opts: o, supp: newSupports(ctx)}
+	c.back = newBackend(c)
+	var s stage = c.back
+	add := func(name string, d stage) {
+		if !o.Without[name] {
+			s = d
+		}
+	}
+	add("domain", &domain{chain: c, next: s})
+	add("cache", newCache(c, s))
+	add("models", &models{chain: c, next: s})
+	s = &slice{chain: c, next: s}
+	s = &fold{chain: c, next: s}
+	if o.ModelSeed != 0 {
+		c.adv = newAdversary(c, s)
+		s = c.adv
+	}
+	if o.CrossCheck != nil {
+		s = &crosscheck{chain: c, next: s}
+	}
+	c.top = &validate{chain: c, next: s}
+	return c
+}
+
+// Check decides q. The assignment, set when the answer is Sat, belongs to the
+// caller.
+func (c *Chain) Check(q Query) (Result, expr.Assignment) {
+	start := time.Now()
+	r := request{conj: q.Conjuncts, fresh: min(q.New, len(q.Conjuncts)), hint: q.Hint}
+	if q.Hint == nil {
+		r.fresh = len(q.Conjuncts)
+	}
+	res := c.top.check(&r)
+	c.stats.Queries++
+	c.stats.Time += time.Since(start)
+	switch res {
+	case Sat:
+		c.stats.Sat++
+		return Sat, r.model
+	case Unsat:
+		c.stats.Unsat++
+	default:
+		c.stats.Unknown++
+	}
+	return res, nil
+}
+
+// Stats returns the counts so far.
+func (c *Chain) Stats() Stats {
+	s := c.stats
+	s.Propagations, s.Conflicts = c.back.work()
+	return s
+}
+
+// newMark starts a new marking of expressions and returns its number.
+func (c *Chain) newMark() uint32 {
+	if n := c.ctx.Len() + 1; n > len(c.mark) {
+		c.mark = append(c.mark, make([]uint32, n+n/2-len(c.mark))...)
+	}
+	c.gen++
+	if c.gen == 0 {
+		clear(c.mark)
+		c.gen = 1
+	}
+	return c.gen
+}
+
+// base returns a copy of hint long enough for every variable.
+func (c *Chain) base(hint expr.Assignment) expr.Assignment {
+	m := make(expr.Assignment, max(c.ctx.NumVars(), len(hint)))
+	copy(m, hint)
+	return m
+}
