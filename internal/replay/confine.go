@@ -115,6 +115,10 @@ func sysProcAttr(m Mode) *syscall.SysProcAttr {
 	// The program keeps its user: what getuid(2) says is the host's truth.
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
-	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
+	// Overlayfs works with the rights of who mounted it; its work directory
+	// has mode 0.
+	a.AmbientCaps = []uintptr{
+		unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_CHOWN,
+	}
 	return a
 }

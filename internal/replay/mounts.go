@@ -44,6 +44,10 @@ func setupMounts(sp *spec) (io string, err error) {
 			return "", err
 		}
 	}
+	// pivot_root(2) wants a mount.
+	if err := unix.Mount(root, root, "", unix.MS_BIND, ""); err != nil {
+		return "", fmt.Errorf("root: %w", err)
+	}
 	allWritable := true
 	for _, e := range top {
 		writable, err := show(sp, root, e)
