@@ -6,6 +6,8 @@ _current = None
 class UsageError(Exception):
     """The test asked for something that cannot be; not an outcome of the code under test."""
 
+    __module__ = "symchef"
+
 
 def open_session(session):
     global _current
