@@ -155,6 +155,16 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
+	// Loading the resolved ELF with the virtualenv's python as argv[0] finds its packages.
+	write("venv-project/.venv/lib/python3.11/site-packages/only_here.py", "WHERE = 'venv'\n")
+	f, err := d.Find(FindOptions{Test: inVenv, Getenv: environment(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{Path: f.ELF, Args: []string{f.Argv0, "-c", "import only_here; print(only_here.WHERE)"}, Env: []string{}}
+	if out, err := cmd.Output(); err != nil || string(out) != "venv\n" {
+		t.Errorf("in the virtualenv: %q %v", out, err)
+	}
 	for _, tt := range []struct{ explicit, want string }{
 		{"/nonexistent/python", "no such file"},
 		{dir + "/old/python3", "is cpython 3.9.1, need cpython 3.11"},
