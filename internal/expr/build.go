@@ -9,10 +9,7 @@ func (c *Ctx) unary(k Kind, a Ref) Ref {
 	if v, ok := c.IsConst(a); ok {
 		return c.Const(kinds[k].Eval(v, 0, 0, c.Width(a)), c.Width(a))
 	}
-	if r := c.rewrite1(k, a); r != 0 {
-		return r
-	}
-	return c.intern(node{kind: k, width: uint8(c.Width(a)), a: uint32(a)})
+	return c.build(term{kind: k, w: c.Width(a), a: a})
 }
 
 func (c *Ctx) binary(k Kind, a, b Ref) Ref {
@@ -29,13 +26,11 @@ func (c *Ctx) binary(k Kind, a, b Ref) Ref {
 	if ca && cb {
 		return c.Const(kinds[k].Eval(va, vb, 0, w), rw)
 	}
-	if kinds[k].Commutative && (ca || !cb && c.Hash(a) > c.Hash(b)) {
+	if kinds[k].Commutative && (ca || !cb && c.less(b, a)) {
 		a, b = b, a
+		vb, cb = va, ca
 	}
-	if r := c.rewrite2(k, a, b); r != 0 {
-		return r
-	}
-	return c.intern(node{kind: k, width: uint8(rw), a: uint32(a), b: uint32(b)})
+	return c.build(term{kind: k, w: rw, a: a, b: b, kb: cb, vb: vb})
 }
 
 // Constructors of the kinds. Both operands of a binary one have one width.
@@ -81,10 +76,7 @@ func (c *Ctx) Ite(cond, a, b Ref) Ref {
 	if c.Kind(cond) == Not {
 		return c.Ite(c.A(cond), b, a)
 	}
-	if r := c.rewriteIte(cond, a, b); r != 0 {
-		return r
-	}
-	return c.intern(node{kind: Ite, width: uint8(c.Width(a)), a: uint32(cond), b: uint32(a), c: uint32(b)})
+	return c.build(term{kind: Ite, w: c.Width(a), a: cond, b: a, c: b})
 }
 
 // Concat returns hi:lo; the sum of the widths is at most 64.
@@ -98,10 +90,7 @@ func (c *Ctx) Concat(hi, lo Ref) Ref {
 	if ok1 && ok2 {
 		return c.Const(vh<<c.Width(lo)|vl, w)
 	}
-	if r := c.rewriteConcat(hi, lo); r != 0 {
-		return r
-	}
-	return c.intern(node{kind: Concat, width: uint8(w), a: uint32(hi), b: uint32(lo)})
+	return c.build(term{kind: Concat, w: w, a: hi, b: lo, kb: ok2, vb: vl})
 }
 
 // Extract returns the w bits of a from bit lo on.
@@ -115,10 +104,7 @@ func (c *Ctx) Extract(a Ref, lo, w uint) Ref {
 	if v, ok := c.IsConst(a); ok {
 		return c.Const(v>>lo, w)
 	}
-	if r := c.rewriteExtract(a, lo, w); r != 0 {
-		return r
-	}
-	return c.intern(node{kind: Extract, width: uint8(w), aux: uint16(lo), a: uint32(a)})
+	return c.build(term{kind: Extract, w: w, lo: lo, a: a})
 }
 
 // ZExt zero-extends a to w bits; w at least a's width.
@@ -141,10 +127,7 @@ func (c *Ctx) extend(k Kind, a Ref, w uint) Ref {
 		}
 		return c.Const(v, w)
 	}
-	if r := c.rewriteExtend(k, a, w); r != 0 {
-		return r
-	}
-	return c.intern(node{kind: k, width: uint8(w), a: uint32(a)})
+	return c.build(term{kind: k, w: w, a: a})
 }
 
 // Select returns entry idx of a table of w-bit constants; an index past the
@@ -156,8 +139,5 @@ func (c *Ctx) Select(vals []uint64, idx Ref, w uint) Ref {
 		}
 		return c.Const(0, w)
 	}
-	if r := c.rewriteSelect(vals, idx, w); r != 0 {
-		return r
-	}
-	return c.intern(node{kind: Select, width: uint8(w), a: uint32(idx), b: c.internTable(vals, w)})
+	return c.build(term{kind: Select, w: w, a: idx, b: Ref(c.internTable(vals, w))})
 }

@@ -90,6 +90,11 @@ type Ctx struct {
 	tables []table
 	tabIdx map[uint64][]uint32
 
+	rewrites []memoEntry // lossy memo of build
+	facts    factStore   // memo of Known and Range
+	support  supportStore
+	audit    func(r *rule, t term, res Ref) // tests: called for each rule applied
+
 	memoVal []uint64 // evaluation memo, valid where memoGen equals gen
 	memoGen []uint32
 	gen     uint32
@@ -109,7 +114,8 @@ func (c *Ctx) Len() int { return int(c.n) - 1 }
 
 // Bytes returns the memory held by the arena, in bytes.
 func (c *Ctx) Bytes() uint64 {
-	return uint64(len(c.chunks))*chunkLen*24 + uint64(len(c.index))*4 + uint64(cap(c.memoVal))*12
+	return uint64(len(c.chunks))*chunkLen*24 + uint64(len(c.index))*4 + uint64(len(c.rewrites))*20 +
+		uint64(cap(c.memoVal))*12 + c.facts.bytes() + c.support.bytes()
 }
 
 func (c *Ctx) at(r Ref) *node { return &c.chunks[r>>chunkBits][r&(chunkLen-1)] }
@@ -186,18 +192,29 @@ func (c *Ctx) hashOf(n *node) uint64 {
 	return h
 }
 
-// intern returns the unique Ref of n, whose hash it computes. It is the only
-// place that creates nodes.
+// intern returns the unique Ref of n, whose hash it computes.
 func (c *Ctx) intern(n node) Ref {
 	n.hash = c.hashOf(&n)
+	if r := c.find(&n); r != 0 {
+		return r
+	}
+	return c.insert(n)
+}
+
+// find returns the Ref of n, hash included, or 0 where there is none.
+func (c *Ctx) find(n *node) Ref {
 	mask := uint32(len(c.index) - 1)
-	i := uint32(n.hash) & mask
-	for c.index[i] != 0 {
-		if *c.at(Ref(c.index[i])) == n {
+	for i := uint32(n.hash) & mask; c.index[i] != 0; i = (i + 1) & mask {
+		if *c.at(Ref(c.index[i])) == *n {
 			return Ref(c.index[i])
 		}
-		i = (i + 1) & mask
 	}
+	return 0
+}
+
+// insert adds n, which find does not find. It is the only place that creates
+// nodes.
+func (c *Ctx) insert(n node) Ref {
 	if c.n == ^uint32(0) {
 		panic("expr: arena full")
 	}
@@ -207,8 +224,13 @@ func (c *Ctx) intern(n node) Ref {
 		c.chunks = append(c.chunks, new([chunkLen]node))
 	}
 	*c.at(r) = n
+	mask := uint32(len(c.index) - 1)
+	i := uint32(n.hash) & mask
+	for c.index[i] != 0 {
+		i = (i + 1) & mask
+	}
 	c.index[i] = uint32(r)
-	if c.n*2 > uint32(len(c.index)) {
+	if c.n > uint32(len(c.index)/2) {
 		c.grow()
 	}
 	return r
@@ -255,7 +277,7 @@ func (c *Ctx) Var(name string, w uint) Ref {
 func (c *Ctx) internTable(vals []uint64, w uint) uint32 {
 	h := mix(uint64(len(vals)), uint64(w))
 	for _, v := range vals {
-		h = mix(h, v)
+		h = mix(h, v&Mask(w))
 	}
 next:
 	for _, t := range c.tabIdx[h] {
@@ -264,14 +286,18 @@ next:
 			continue
 		}
 		for i := range vals {
-			if old.vals[i] != vals[i] {
+			if old.vals[i] != vals[i]&Mask(w) {
 				continue next
 			}
 		}
 		return t
 	}
 	t := uint32(len(c.tables))
-	c.tables = append(c.tables, table{hash: h, width: uint8(w), vals: append([]uint64(nil), vals...)})
+	own := make([]uint64, len(vals))
+	for i, v := range vals {
+		own[i] = v & Mask(w)
+	}
+	c.tables = append(c.tables, table{hash: h, width: uint8(w), vals: own})
 	c.tabIdx[h] = append(c.tabIdx[h], t)
 	return t
 }
