@@ -66,6 +66,9 @@ type entry struct {
 	Raises  string // code: None or a string
 	Finding string // empty if the case passes
 	Comment string // Finding on one line
+	// NotRun says why the case is listed but not run: it would end the test
+	// runner itself, or hang it. Empty otherwise.
+	NotRun string
 }
 
 // Write writes the test cases of a Python target in a format. name is the
@@ -108,11 +111,10 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 
 // omit says why t cannot be a case of a test file, or is empty.
 func omit(t testcase.Test) string {
-	switch t.Outcome.Kind {
-	case testcase.Crash, testcase.Hang, testcase.Exit, testcase.Unsupported:
+	if t.Outcome.Kind == testcase.Unsupported {
 		return t.Outcome.String()
 	}
-	if t.EndedBy != "" {
+	if t.EndedBy != "" && t.Outcome.Kind != testcase.Hang {
 		return "ended by a limit: " + t.EndedBy
 	}
 	return ""
@@ -124,6 +126,10 @@ func newEntry(t testcase.Test) (entry, error) {
 		return entry{}, fmt.Errorf("test %s: %w", t.ID, err)
 	}
 	e := entry{ID: t.ID, Ident: ident(t.ID), Inputs: inputs, Raises: "None"}
+	switch t.Outcome.Kind {
+	case testcase.Crash, testcase.Hang, testcase.Exit:
+		e.NotRun = t.Outcome.String()
+	}
 	switch {
 	case t.Outcome.Kind == testcase.Expected:
 		e.Raises = pyString(t.Outcome.Type)

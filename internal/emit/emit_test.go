@@ -59,6 +59,8 @@ func sample(expected string) []testcase.Test {
 		{"val", testcase.Outcome{Kind: testcase.Exception, Type: "ValueError", Message: "no\n"}},
 		{"ass", testcase.Outcome{Kind: testcase.Assertion, Type: "AssertionError"}},
 		{"seg", testcase.Outcome{Kind: testcase.Crash, Signal: "SIGSEGV"}},
+		{"out", testcase.Outcome{Kind: testcase.Exit, ExitStatus: 3}},
+		{"uns", testcase.Outcome{Kind: testcase.Unsupported, Message: "no such\ncall"}},
 	} {
 		tests = append(tests, testcase.Test{ID: "t" + string(rune('1'+i)), Outcome: c.o, Inputs: []testcase.Input{
 			testcase.Str("s", c.s), testcase.Bytes("b", []byte{0, 255}), testcase.Int("n", -5),
