@@ -139,7 +139,7 @@ func TestRuns(t *testing.T) {
 			run := func(text string) (string, error) {
 				write(source, text)
 				x := exec.Command(cmd[0], append(cmd[1:], emitted)...)
-				x.Dir, x.Env = dir, []string{"PYTHONDONTWRITEBYTECODE=1", "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+				x.Dir, x.Env = dir, []string{"PYTHONDONTWRITEBYTECODE=1", "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "PYTHONPATH=" + os.Getenv("PYTHONPATH")}
 				out, err := x.CombinedOutput()
 				return string(out), err
 			}
