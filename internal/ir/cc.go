@@ -14,18 +14,19 @@ type CCKind uint64
 
 // The kinds. res is the result they imply.
 const (
-	CCFlags CCKind = iota // a = the RFLAGS bits themselves
-	CCAdd                 // res = a + b
-	CCSub                 // res = a - b
-	CCLogic               // res = a; CF = OF = 0
-	CCInc                 // res = a; CF = c
-	CCDec                 // res = a; CF = c
-	CCAdc                 // res = a + b + c
-	CCSbb                 // res = a - b - c
-	CCShl                 // res = a << b, 0 < b; OF as for b = 1
-	CCShr                 // res = a >> b, 0 < b; OF as for b = 1
-	CCSar                 // res = a >>s b, 0 < b; OF = 0
-	CCMul                 // res = a; CF = OF = (b != 0)
+	CCFlags  CCKind = iota // a = the RFLAGS bits themselves
+	CCAdd                  // res = a + b
+	CCSub                  // res = a - b
+	CCLogic                // res = a; CF = OF = 0
+	CCInc                  // res = a; CF = c
+	CCDec                  // res = a; CF = c
+	CCAdc                  // res = a + b + c
+	CCSbb                  // res = a - b - c
+	CCShl                  // res = a << b, 0 < b; OF as for b = 1
+	CCShr                  // res = a >> b, 0 < b; OF as for b = 1
+	CCSar                  // res = a >>s b, 0 < b; OF = 0
+	CCMul                  // res = a; CF = OF = (b != 0)
+	CCResult               // res = a; OF = b; CF = c
 	numCCKinds
 )
 
@@ -126,6 +127,8 @@ func Flags(cc CC, a, b, c uint64) uint64 {
 		res = a
 		cf = b2u(b != 0)
 		of = cf
+	case CCResult:
+		res, of, cf = a, b&1, c&1
 	}
 	f := cf*FlagCF | af*FlagAF | res>>top&1*FlagSF | of*FlagOF
 	if res == 0 {
@@ -227,6 +230,8 @@ func newSymFlags(e *expr.Ctx, cc CC, a, b, c expr.Ref) symFlags {
 		f.res = a
 		f.cf = e.Ne(b, e.Const(0, w))
 		f.of = f.cf
+	case CCResult:
+		f.res, f.of, f.cf = a, bit(b, 0), carry()
 	}
 	return f
 }

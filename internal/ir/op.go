@@ -30,6 +30,10 @@ const (
 	Ite // A != 0 ? B : C, all 64 bits of B and C; A is tested at width W
 	Get // D = bits [Imm, Imm+W) of A (Param)
 	Put // D = B with bits [Imm, Imm+W) replaced by the low W bits of A (Param)
+	Ctz // number of trailing zeros of A, W if A is 0
+	Clz // number of leading zeros of A, W if A is 0
+	Popcnt
+	Bswap // bytes of A in reverse
 	// FirstVec: lane and float ops are numbered from here by their own files.
 	FirstVec
 )
@@ -46,13 +50,16 @@ const (
 	GetFlags // D = the arithmetic flags as their RFLAGS bits
 	Helper   // calls Helpers[Imm] (its operands as the helper says)
 	TrapIf   // if the low W bits of A are not 0: trap Imm, at this instruction
-	Jmp      // to Taken
-	Jcc      // to Taken if condition Imm holds, else to Next
-	Brnz     // to Taken if the low W bits of A are not 0, else to Next
-	JmpInd   // to A
-	Syscall  // system call, resumes at Next
-	Trap     // trap Imm at this instruction
-	Unsup    // an instruction that is not supported: ends the path
+	// SkipIf leaves the block for Next, the instruction done, if the low W bits of A are not 0: a
+	// repeated string instruction whose count is 0.
+	SkipIf
+	Jmp     // to Taken
+	Jcc     // to Taken if condition Imm holds, else to Next
+	Brnz    // to Taken if the low W bits of A are not 0, else to Next
+	JmpInd  // to A
+	Syscall // system call, resumes at Next
+	Trap    // trap Imm at this instruction
+	Unsup   // an instruction that is not supported: ends the path
 )
 
 // IsTerm reports whether op ends a block.
@@ -76,7 +83,7 @@ func (k TrapKind) String() string {
 
 var (
 	rows    [256]Row
-	opNames = map[Op]string{Load: "load", Store: "store", SetCC: "setcc", SetCCIf: "setccif", Cond: "cond", GetFlags: "getflags", Helper: "helper", TrapIf: "trapif", Jmp: "jmp", Jcc: "jcc", Brnz: "brnz", JmpInd: "jmpind", Syscall: "syscall", Trap: "trap", Unsup: "unsup"}
+	opNames = map[Op]string{Load: "load", Store: "store", SetCC: "setcc", SetCCIf: "setccif", Cond: "cond", GetFlags: "getflags", Helper: "helper", TrapIf: "trapif", SkipIf: "skipif", Jmp: "jmp", Jcc: "jcc", Brnz: "brnz", JmpInd: "jmpind", Syscall: "syscall", Trap: "trap", Unsup: "unsup"}
 )
 
 // RowOf returns the row of a pure op, or nil.
@@ -119,7 +126,7 @@ func (u *Uop) Uses(f func(Slot)) {
 		cc()
 	case Helper:
 		Helpers[u.Imm].Slots(u, f, func(Slot) {})
-	case TrapIf, Brnz, JmpInd:
+	case TrapIf, SkipIf, Brnz, JmpInd:
 		f(u.A)
 	case Jmp, Trap, Unsup:
 	case Syscall:
@@ -156,7 +163,7 @@ func (u *Uop) Defs(f func(Slot)) {
 		f(RAX)
 		f(RCX)
 		f(R11)
-	case Store, TrapIf, Jmp, Jcc, Brnz, JmpInd, Trap, Unsup:
+	case Store, TrapIf, SkipIf, Jmp, Jcc, Brnz, JmpInd, Trap, Unsup:
 	default:
 		f(u.D)
 	}

@@ -41,6 +41,20 @@ func rotate(left bool) func(e *expr.Ctx, a, b expr.Ref) expr.Ref {
 	}
 }
 
+// scanRow makes a row that finds the first bit set. at gives the bits in reverse order of search:
+// the last one looked at decides, so the expression is a chain of conditions with constant leaves.
+func scanRow(name string, ev func(a uint64, w uint) uint64, at func(w, i uint) uint) Row {
+	return Row{Name: name, Args: 1,
+		Eval: func(a, _, _ uint64, w, _ uint, _ uint64) uint64 { return ev(a&expr.Mask(w), w) },
+		Sym: func(e *expr.Ctx, a, _, _ expr.Ref, w, _ uint, _ uint64) expr.Ref {
+			r := e.Const(uint64(w), 64)
+			for i := range w {
+				r = e.Ite(e.Extract(a, at(w, i), 1), e.Const(uint64(w-1-i), 64), r)
+			}
+			return r
+		}}
+}
+
 func init() {
 	define(Mov, Row{Name: "mov", Args: 2,
 		Eval: func(_, b, _ uint64, w, _ uint, _ uint64) uint64 { return b & expr.Mask(w) },
@@ -149,6 +163,35 @@ func init() {
 		Eval: func(a, _, _ uint64, w, _ uint, _ uint64) uint64 { return -a & expr.Mask(w) },
 		Sym: func(e *expr.Ctx, a, _, _ expr.Ref, w, _ uint, _ uint64) expr.Ref {
 			return e.ZExt(e.Neg(low(e, a, w)), 64)
+		}})
+	define(Ctz, scanRow("ctz", func(a uint64, w uint) uint64 {
+		if a == 0 {
+			return uint64(w)
+		}
+		return uint64(bits.TrailingZeros64(a))
+	}, func(w, i uint) uint { return w - 1 - i }))
+	define(Clz, scanRow("clz", func(a uint64, w uint) uint64 {
+		return uint64(bits.LeadingZeros64(a)) - uint64(64-w)
+	}, func(w, i uint) uint { return i }))
+	define(Popcnt, Row{Name: "popcnt", Args: 1,
+		Eval: func(a, _, _ uint64, w, _ uint, _ uint64) uint64 { return uint64(bits.OnesCount64(a & expr.Mask(w))) },
+		Sym: func(e *expr.Ctx, a, _, _ expr.Ref, w, _ uint, _ uint64) expr.Ref {
+			r := e.Const(0, 64)
+			for i := range w {
+				r = e.Add(r, e.ZExt(e.Extract(a, i, 1), 64))
+			}
+			return r
+		}})
+	define(Bswap, Row{Name: "bswap", Args: 1,
+		Eval: func(a, _, _ uint64, w, _ uint, _ uint64) uint64 {
+			return bits.ReverseBytes64(a) >> (64 - w)
+		},
+		Sym: func(e *expr.Ctx, a, _, _ expr.Ref, w, _ uint, _ uint64) expr.Ref {
+			r := low(e, a, 8)
+			for i := uint(8); i < w; i += 8 {
+				r = e.Concat(r, e.Extract(a, i, 8))
+			}
+			return e.ZExt(r, 64)
 		}})
 	define(Eq, bin("eq", func(a, b uint64, _ uint) uint64 { return b2u(a == b) }, (*expr.Ctx).Eq))
 	define(Ult, bin("ult", func(a, b uint64, _ uint) uint64 { return b2u(a < b) }, (*expr.Ctx).Ult))

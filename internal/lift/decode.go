@@ -4,19 +4,67 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// decode decodes the instruction at pc from code, which may be short. It mends what x86asm gets wrong.
+// decode decodes the instruction at pc from code, which may be short. It mends what x86asm gets wrong:
+//
+//   - a truncated instruction comes back as an error or as a lone prefix: decode pads it and looks at the length;
+//   - the hint NOPs 0F 18 to 0F 1E are unknown to it where they are not prefetches: endbr64, rdsspq among them;
+//   - disp32 is zero-extended.
+//
+// incsspq decodes as lfence, which is as well: both are NOPs here.
 func decode(pc uint64, code []byte) (*Inst, error) {
 	if len(code) == 0 {
 		return nil, ErrFault
 	}
-	inst, err := x86asm.Decode(code, 64)
-	in := &Inst{Inst: inst, PC: pc, Bytes: code[:max(inst.Len, 1)]}
-	if err == x86asm.ErrTruncated && len(code) < maxInsnLen {
+	var buf [maxInsnLen]byte
+	n := copy(buf[:], code)
+	inst, err := x86asm.Decode(buf[:], 64)
+	if err != nil || inst.Op == 0 {
+		if i := hintOpcode(buf[:]); i >= 0 {
+			buf[i], buf[i+1] = 0x1f, buf[i+1]&^0x38 // the NOP of the same length
+			inst, err = x86asm.Decode(buf[:], 64)
+		}
+	}
+	known := err == nil && inst.Op != 0
+	if known && inst.Len > n || !known && n < maxInsnLen && n < 4 {
 		return nil, ErrFault
 	}
-	if err != nil || inst.Op == 0 {
+	in := &Inst{Inst: inst, PC: pc, Bytes: code[:min(max(inst.Len, 1), n)]}
+	if !known {
 		in.Bytes = code
 		return in, unsupported(in)
 	}
+	moffs := inst.Op == x86asm.MOV && inst.Opcode>>24&^3 == 0xa0
+	for i, a := range in.Args {
+		if m, ok := a.(x86asm.Mem); ok && !moffs {
+			m.Disp = int64(int32(m.Disp))
+			in.Args[i] = m
+		}
+	}
+	for _, p := range in.Prefix {
+		if p == 0 {
+			break
+		}
+		if p&x86asm.PrefixInvalid != 0 { // lock where it is not allowed
+			in.Op = x86asm.UD2
+		}
+	}
 	return in, nil
+}
+
+// hintOpcode returns the index of the second opcode byte of a hint NOP (SDM vol. 2, appendix A: 0F 18 to 0F 1F), or -1.
+func hintOpcode(code []byte) int {
+	i := 0
+	for ; i < len(code); i++ {
+		switch b := code[i]; {
+		case b == 0x66 || b == 0x67 || b == 0xf2 || b == 0xf3 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0x26 || b == 0x64 || b == 0x65:
+			continue
+		case b&0xf0 == 0x40:
+			i++
+		}
+		break
+	}
+	if i+2 < len(code) && code[i] == 0x0f && code[i+1] >= 0x18 && code[i+1] <= 0x1f {
+		return i + 1
+	}
+	return -1
 }

@@ -128,6 +128,9 @@ func Lift(pc uint64, fetch Fetch) (*ir.Block, error) {
 			}
 			break
 		}
+		if at != pc && err == nil && isRep(in) {
+			break
+		}
 		b.in, b.temp = in, ir.Temp0
 		start := len(blk.Uops)
 		blk.Insns = append(blk.Insns, ir.InsnMark{Uop: uint16(start), Off: uint16(at - pc)})
@@ -167,9 +170,9 @@ func Describe(pc uint64, fetch Fetch) string {
 	return fmt.Sprintf("%s (% x)", x86asm.GNUSyntax(in.Inst, pc, nil), in.Bytes)
 }
 
-// finish removes dead flag computations and computes the read and write sets.
+// finish removes dead computations and computes the read and write sets.
 func finish(blk *ir.Block) {
-	eliminateDeadFlags(blk)
+	eliminateDead(blk)
 	for i := range blk.Uops {
 		u := &blk.Uops[i]
 		u.Uses(func(s ir.Slot) {
@@ -186,25 +189,37 @@ func finish(blk *ir.Block) {
 	blk.Reads.Remove(ir.Zero)
 }
 
-// eliminateDeadFlags drops each SetCC whose flags no uop reads before the next
-// SetCC. A fault or TrapIf between the two would show the older flags to a
-// signal handler; no ABI promises it those.
-func eliminateDeadFlags(blk *ir.Block) {
-	live := true
+// eliminateDead drops each SetCC whose flags no uop reads before the next
+// SetCC, and each pure computation of a temporary that no uop reads. A fault or TrapIf between two SetCCs
+// would show the older flags to a signal handler; no ABI promises it those.
+func eliminateDead(blk *ir.Block) {
+	flags := true
+	var temps ir.SlotSet // live temporaries
 	out := len(blk.Uops)
 	keep := make([]bool, out)
 	for i := out - 1; i >= 0; i-- {
 		u := &blk.Uops[i]
-		keep[i] = true
-		if u.Op == ir.SetCC {
-			keep[i] = live
-			live = false
+		switch {
+		case u.Op == ir.SetCC:
+			keep[i] = flags
+			flags = false
+		case u.D >= ir.Temp0 && (ir.RowOf(u.Op) != nil || u.Op == ir.Cond || u.Op == ir.GetFlags):
+			keep[i] = temps.Has(u.D)
+			temps.Remove(u.D)
+		default:
+			keep[i] = true
+			if u.Op == ir.SkipIf {
+				flags = true
+			}
+		}
+		if !keep[i] {
 			continue
 		}
 		u.Uses(func(s ir.Slot) {
 			if s == ir.CCOp {
-				live = true
+				flags = true
 			}
+			temps.Add(s)
 		})
 	}
 	n, mark := 0, 0

@@ -45,9 +45,14 @@ type address struct {
 func (b *builder) addr(m x86asm.Mem) address {
 	a := address{base: ir.Zero, index: ir.Zero, disp: uint64(m.Disp)}
 	w := 64
-	if m.Base == x86asm.RIP {
+	switch m.Base {
+	case 0:
+	case x86asm.RIP, x86asm.EIP:
 		a.disp += b.in.End()
-	} else if m.Base != 0 {
+		if m.Base == x86asm.EIP {
+			w = 32
+		}
+	default:
 		r, _ := gpr(m.Base)
 		a.base, w = r.slot, r.w
 	}
