@@ -1,0 +1,34 @@
+package replay
+
+import (
+	"context"
+
+	"symchef/internal/rundir"
+	"symchef/internal/testcase"
+)
+
+// Dir replays the test cases of the run directory dir, or only the one named
+// id if that is not empty. Replaying them all records the counts in
+// summary.json.
+func Dir(ctx context.Context, dir, id string, opt Options) (Report, error) {
+	r, err := rundir.Open(dir)
+	if err != nil {
+		return Report{}, err
+	}
+	var tests []testcase.Test
+	if id == "" {
+		tests, _, err = r.Tests() // a torn last line is no test yet
+	} else {
+		var t testcase.Test
+		t, err = r.Test(id)
+		tests = []testcase.Test{t}
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	rep, err := Run(ctx, r.Summary.Target, tests, opt)
+	if err == nil && id == "" {
+		err = r.SetReplay(rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable})
+	}
+	return rep, err
+}
