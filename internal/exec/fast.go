@@ -1,0 +1,219 @@
+package exec
+
+import (
+	"errors"
+	"math/bits"
+
+	"symchef/internal/cpu"
+	"symchef/internal/expr"
+	"symchef/internal/ir"
+	"symchef/internal/mem"
+)
+
+const slotMask = ir.NumSlots - 1
+
+// masks holds the low-bits mask of each width.
+var masks = func() (t [256]uint64) {
+	for w := range t {
+		t[w] = expr.Mask(uint(w))
+	}
+	return
+}()
+
+// fast runs a block that meets no symbolic slot, up to its terminator, whose
+// index it returns with ok; otherwise the index of the uop that could not be completed.
+func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block) (int, status) {
+	r := &c.R
+	us := blk.Uops
+	for i := range us {
+		u := &us[i]
+		switch u.Op {
+		case ir.Mov:
+			r[u.D&slotMask] = (r[u.B&slotMask] + u.Imm) & masks[u.W]
+		case ir.Lea:
+			r[u.D&slotMask] = (r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm) & masks[u.W]
+		case ir.Load:
+			addr := r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm
+			g := addr >> mem.GranuleBits
+			off := addr & granMask
+			if e := &m.tlbR[g&(tlbSize-1)]; e.tag == g+1 && off+uint64(u.W>>3) <= mem.GranuleSize {
+				r[u.D&slotMask] = get(e.data, off, u.W)
+				continue
+			}
+			v, st := m.load(s, addr, u.W)
+			if st != ok {
+				return i, st
+			}
+			r[u.D&slotMask] = v
+		case ir.Store:
+			addr := r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm
+			g := addr >> mem.GranuleBits
+			off := addr & granMask
+			if e := &m.tlbW[g&(tlbSize-1)]; e.tag == g+1 && off+uint64(u.W>>3) <= mem.GranuleSize {
+				put(e.data, off, u.W, r[u.C&slotMask])
+				continue
+			}
+			if st := m.store(s, addr, u.W, r[u.C&slotMask]); st != ok {
+				return i, st
+			}
+		case ir.Add:
+			r[u.D&slotMask] = (r[u.A&slotMask] + r[u.B&slotMask] + u.Imm) & masks[u.W]
+		case ir.Sub:
+			r[u.D&slotMask] = (r[u.A&slotMask] - (r[u.B&slotMask] + u.Imm)) & masks[u.W]
+		case ir.And:
+			r[u.D&slotMask] = r[u.A&slotMask] & (r[u.B&slotMask] + u.Imm) & masks[u.W]
+		case ir.Or:
+			r[u.D&slotMask] = (r[u.A&slotMask] | (r[u.B&slotMask] + u.Imm)) & masks[u.W]
+		case ir.Xor:
+			r[u.D&slotMask] = (r[u.A&slotMask] ^ (r[u.B&slotMask] + u.Imm)) & masks[u.W]
+		case ir.Shl:
+			n := r[u.B&slotMask] + u.Imm
+			v := uint64(0)
+			if n&masks[u.W] < uint64(u.W) {
+				v = r[u.A&slotMask] << (n & 63) & masks[u.W]
+			}
+			r[u.D&slotMask] = v
+		case ir.LShr:
+			n := (r[u.B&slotMask] + u.Imm) & masks[u.W]
+			v := uint64(0)
+			if n < uint64(u.W) {
+				v = r[u.A&slotMask] & masks[u.W] >> (n & 63)
+			}
+			r[u.D&slotMask] = v
+		case ir.Get:
+			r[u.D&slotMask] = r[u.A&slotMask] >> (u.Imm & 63) & masks[u.W]
+		case ir.Put:
+			k := masks[u.W] << (u.Imm & 63)
+			r[u.D&slotMask] = r[u.B&slotMask]&^k | r[u.A&slotMask]<<(u.Imm&63)&k
+		case ir.Sx:
+			r[u.D&slotMask] = uint64(int64(r[u.A&slotMask]<<(64-u.W&63))>>(64-u.W&63)) & masks[u.X]
+		case ir.Mul:
+			r[u.D&slotMask] = r[u.A&slotMask] * (r[u.B&slotMask] + u.Imm) & masks[u.W]
+		case ir.SetCC:
+			a, b, cc := r[u.A&slotMask], r[u.B&slotMask], r[u.C&slotMask]
+			r[ir.CCOp], r[ir.CCA], r[ir.CCB], r[ir.CCC] = u.Imm, a, b, cc
+		case ir.SetCCIf:
+			if r[u.D&slotMask]&masks[u.W] != 0 {
+				a, b, cc := r[u.A&slotMask], r[u.B&slotMask], r[u.C&slotMask]
+				r[ir.CCOp], r[ir.CCA], r[ir.CCB], r[ir.CCC] = u.Imm, a, b, cc
+			}
+		case ir.Cond:
+			v := uint64(0)
+			if cond(u.Imm, r) {
+				v = 1
+			}
+			r[u.D&slotMask] = v
+		case ir.Ite:
+			v := r[u.C&slotMask]
+			if r[u.A&slotMask]&masks[u.W] != 0 {
+				v = r[u.B&slotMask] + u.Imm
+			}
+			r[u.D&slotMask] = v
+		case ir.GetFlags:
+			r[u.D&slotMask] = ir.Flags(ir.CC(r[ir.CCOp]), r[ir.CCA], r[ir.CCB], r[ir.CCC])
+		case ir.TrapIf:
+			if r[u.A&slotMask]&masks[u.W] != 0 {
+				m.trap = ir.TrapKind(u.Imm)
+				return i, trapped
+			}
+		case ir.Helper:
+			if st := m.helper(c, s, u); st != ok {
+				return i, st
+			}
+		case ir.Jmp, ir.Jcc, ir.Brnz, ir.JmpInd, ir.Syscall, ir.Trap, ir.Unsup:
+			return i, ok
+		default:
+			row := ir.RowOf(u.Op)
+			b := r[u.B&slotMask]
+			if !row.Param {
+				b += u.Imm
+			}
+			r[u.D&slotMask] = row.Eval(r[u.A&slotMask], b, r[u.C&slotMask], uint(u.W), uint(u.X), u.Imm)
+		}
+	}
+	panic("exec: block without terminator")
+}
+
+// branch reports whether a Jcc or Brnz is taken, on concrete values.
+func (m *Machine) branch(c *cpu.CPU, u *ir.Uop) bool {
+	if u.Op == ir.Brnz {
+		return c.R[u.A&slotMask]&masks[u.W] != 0
+	}
+	return cond(u.Imm, &c.R)
+}
+
+// cond evaluates condition code cc of the lazy flags.
+func cond(cc uint64, r *[ir.NumSlots]uint64) bool {
+	op := ir.CC(r[ir.CCOp])
+	switch k := op.Kind(); k {
+	case ir.CCSub, ir.CCLogic:
+		sh := 64 - op.Width()
+		a, b := r[ir.CCA]<<sh, uint64(0)
+		if k == ir.CCSub {
+			b = r[ir.CCB] << sh
+		}
+		var v bool
+		switch cc &^ 1 {
+		case ir.CondE:
+			v = a == b
+		case ir.CondB:
+			v = a < b
+		case ir.CondBE:
+			v = a <= b
+		case ir.CondL:
+			v = int64(a) < int64(b)
+		case ir.CondLE:
+			v = int64(a) <= int64(b)
+		case ir.CondS:
+			v = int64(a-b) < 0
+		case ir.CondP:
+			v = bits.OnesCount8(uint8((a-b)>>sh))&1 == 0
+		default:
+			return ir.TestCond(cc, ir.Flags(op, r[ir.CCA], r[ir.CCB], r[ir.CCC]))
+		}
+		return v != (cc&1 != 0)
+	}
+	return ir.TestCond(cc, ir.Flags(op, r[ir.CCA], r[ir.CCB], r[ir.CCC]))
+}
+
+// helperView is the ir.Machine that helpers see.
+type helperView struct {
+	m *Machine
+	c *cpu.CPU
+	s *mem.Space
+}
+
+func (h helperView) Reg() *[ir.NumSlots]uint64         { return &h.c.R }
+func (h helperView) ReadMem(a uint64, p []byte) error  { h.m.faultAt = a; return h.s.Read(a, p) }
+func (h helperView) WriteMem(a uint64, p []byte) error { h.m.faultAt = a; return h.s.Write(a, p) }
+func (h helperView) Retired() uint64                   { return h.m.sys.Retired }
+
+// helper runs a helper on concrete operands; symMem if it would read symbolic memory.
+func (m *Machine) helper(c *cpu.CPU, s *mem.Space, u *ir.Uop) status {
+	row := &ir.Helpers[u.Imm]
+	if row.Mem != nil {
+		if addr, rd, wr := row.Mem(u, &c.R); s.HasSym(addr, uint64(max(rd, wr))) {
+			return symMem
+		}
+	}
+	return m.runHelper(c, s, u)
+}
+
+func (m *Machine) runHelper(c *cpu.CPU, s *mem.Space, u *ir.Uop) status {
+	row := &ir.Helpers[u.Imm]
+	err := row.Run(u, helperView{m, c, s})
+	m.use(s)
+	var unsup *ir.UnsupportedError
+	var trap *ir.TrapError
+	switch {
+	case err == nil:
+		return ok
+	case errors.As(err, &unsup):
+		m.unsup = unsup.What
+		return unsupported
+	case errors.As(err, &trap):
+		m.trap = trap.Kind
+		return trapped
+	}
+	return fault
+}

@@ -1,0 +1,481 @@
+// Package exec runs guest code: a fast evaluator for blocks that meet no
+// symbolic value, and a concolic one that computes values and expressions side
+// by side. Run returns what happens next; it never calls upward.
+//
+//	m := exec.New(ctx)
+//	for {
+//		switch stop := m.Run(sys, facts, 1e6); stop.Kind {
+//		case exec.Decide: // the path must fix the value of stop.Ref, then Run again
+//		...
+//
+// # Decisions
+//
+// Wherever the machine needs a value that is symbolic (a branch condition, an
+// address without proven bounds, a system call's argument) it rewinds to the
+// start of the instruction and returns Decide. The caller chooses a value, records the
+// constraint, tells Facts, and runs on: the instruction is executed again and
+// finds its value fixed. A decision's expression and address are functions of
+// the path so far, never of the model.
+//
+// Glossary: u micro-op, r concrete slots, a address, g granule.
+package exec
+
+import (
+	"errors"
+	"fmt"
+
+	"symchef/internal/cpu"
+	"symchef/internal/expr"
+	"symchef/internal/ir"
+	"symchef/internal/kernel"
+	"symchef/internal/lift"
+	"symchef/internal/mem"
+)
+
+// StopKind is why Run returned.
+type StopKind uint8
+
+// The stops.
+const (
+	Budget      StopKind = iota // the instructions allowed have been retired
+	Decide                      // the path must fix the value of Ref
+	Bounds                      // the caller must prove bounds of Ref, or say that it cannot
+	Device                      // a request was written to the guest device
+	Exited                      // the program has ended
+	Unsupported                 // What names an instruction or call outside the model
+	Deadlock                    // all tasks wait for ever
+	numStops
+)
+
+// DecisionKind is what a decision decides.
+type DecisionKind uint8
+
+// The decision kinds. They are part of the decision log: append only.
+const (
+	Branch  DecisionKind = iota // a condition, 1 bit
+	Address                     // an address without proven bounds
+	Target                      // the target of an indirect jump
+	Value                       // an operand of something that works on concrete values only
+	Length                      // the length of an input sequence
+	Choice                      // an index of an input choice
+	numDecisionKinds
+)
+
+// String returns the kind's name.
+func (k DecisionKind) String() string {
+	return [...]string{"branch", "address", "target", "value", "length", "choice"}[k]
+}
+
+// Stop is what happened.
+type Stop struct {
+	Kind StopKind
+	// PC is the instruction at which a decision is due.
+	PC uint64
+	// Decision and Ref describe a Decide; Ref also the subject of Bounds.
+	Decision DecisionKind
+	Ref      expr.Ref
+	Request  []byte
+	What     string
+}
+
+// Facts is what the current path knows beyond expressions. It grows along a path.
+type Facts struct {
+	// Fixed holds expressions whose value the path condition fixes syntactically.
+	Fixed map[expr.Ref]uint64
+	// Ranges holds proven unsigned bounds (inclusive) of expressions.
+	Ranges map[expr.Ref][2]uint64
+}
+
+// Hook is a model that runs instead of the code at its address. It returns
+// false if the code must run after all; a model may ask for a decision.
+type Hook func(m *Machine, c *cpu.CPU, s *mem.Space) (handled bool, stop *Stop)
+
+// entry is a cached block with links to its successors.
+type entry struct {
+	pc, text    uint64
+	blk         *ir.Block
+	touch       ir.SlotSet // Reads and Writes together
+	hook        Hook
+	next, taken *entry
+}
+
+const blockCacheBits = 15
+
+// Stats counts a machine's work.
+type Stats struct {
+	Symbolic uint64 // instructions retired by the concolic evaluator
+	Blocks   uint64 // blocks lifted
+}
+
+// Machine is one worker's executor. It caches translations, never state.
+type Machine struct {
+	Ctx   *expr.Ctx
+	Stats Stats
+	// Hooks are the function models by address. They must not change once code has run.
+	Hooks map[uint64]Hook
+	// DropLo and DropHi bound the objects that are never freed: stores through
+	// a symbolic address that fall into [DropLo, DropHi) are reference counts and are dropped.
+	DropLo, DropHi uint64
+
+	cache [1 << blockCacheBits]*entry
+	all   map[[2]uint64]*entry
+
+	space    *mem.Space
+	spaceGen uint64
+	tlbR     [tlbSize]tlbEntry
+	tlbW     [tlbSize]tlbEntry
+
+	facts   *Facts
+	sys     *kernel.System
+	faultAt uint64 // address of the last fault
+	trap    ir.TrapKind
+	unsup   string
+}
+
+// New returns a machine whose expressions live in ctx.
+func New(ctx *expr.Ctx) *Machine {
+	return &Machine{Ctx: ctx, Hooks: map[uint64]Hook{}, all: map[[2]uint64]*entry{}}
+}
+
+// status is the result of running a block's uops.
+type status uint8
+
+const (
+	ok          status = iota
+	symMem             // the uop reads or overwrites symbolic bytes: go on in the concolic evaluator
+	fault              // memory fault at faultAt
+	stopped            // m.stop says why
+	trapped            // a trap: m.trap
+	unsupported        // m.unsup says what
+)
+
+// find returns the block at pc, lifting it if need be.
+func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
+	slot := &m.cache[(pc^pc>>blockCacheBits)&(1<<blockCacheBits-1)]
+	if e := *slot; e != nil && e.pc == pc && e.text == s.TextID {
+		return e, nil
+	}
+	key := [2]uint64{s.TextID, pc}
+	e := m.all[key]
+	if e == nil {
+		e = &entry{pc: pc, text: s.TextID, hook: m.Hooks[pc]}
+		if e.hook == nil || s.Mapped(pc, 1, 0) {
+			blk, err := lift.Lift(pc, s.Fetch)
+			if err != nil {
+				return nil, err
+			}
+			e.blk = blk
+			for i := range e.touch {
+				e.touch[i] = blk.Reads[i] | blk.Writes[i]
+			}
+		}
+		m.Stats.Blocks++
+		m.all[key] = e
+	}
+	*slot = e
+	return e, nil
+}
+
+// Run runs the system until something happens or about n instructions have
+// been retired.
+func (m *Machine) Run(sys *kernel.System, facts *Facts, n uint64) Stop {
+	m.sys, m.facts = sys, facts
+	limit := sys.Retired + n
+	for {
+		t := sys.Current()
+		stop := m.runTask(sys, t, sys.CurrentProcess().Mem, limit)
+		if stop.Kind == Budget && sys.Retired < limit {
+			sys.Preempt() // the time slice ended
+			continue
+		}
+		if stop.Kind == numStops { // the current task changed
+			if sys.Retired >= limit {
+				return Stop{Kind: Budget}
+			}
+			continue
+		}
+		return stop
+	}
+}
+
+// slice is the scheduling quantum in instructions.
+const slice = 1 << 16
+
+// runTask runs one task until it stops, switches or its slice ends. A stop of
+// kind numStops means that the caller should look for the current task again.
+func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limit uint64) Stop {
+	c := &t.CPU
+	m.use(s)
+	end := min(limit, sys.Retired+slice)
+	var e *entry
+	for {
+		if e == nil {
+			var err error
+			if e, err = m.find(s, c.PC); err != nil {
+				if !errors.Is(err, lift.ErrFault) {
+					return Stop{Kind: Unsupported, PC: c.PC, What: err.Error()}
+				}
+				if st, done := m.outcome(sys, sys.Fault(c.PC, false), nil); done {
+					return st
+				}
+				return Stop{Kind: numStops}
+			}
+		}
+		if e.hook != nil {
+			handled, stop := e.hook(m, c, s)
+			if stop != nil {
+				return *stop
+			}
+			if handled {
+				sys.Retired++
+				e = nil
+				m.use(s)
+				continue
+			}
+		}
+		blk := e.blk
+		var i int
+		st := ok
+		var stop Stop
+		if c.Sym.Meets(&e.touch) {
+			i, st, stop = m.concolic(c, s, blk, 0)
+			m.Stats.Symbolic += uint64(len(blk.Insns))
+		} else if i, st = m.fast(c, s, blk); st == symMem {
+			i, st, stop = m.concolic(c, s, blk, i)
+			m.Stats.Symbolic += uint64(len(blk.Insns))
+		}
+		if st == ok {
+			sys.Retired += uint64(len(blk.Insns))
+			u := &blk.Uops[i]
+			switch u.Op {
+			case ir.Jmp:
+				c.PC = blk.Taken
+				e = m.follow(&e.taken, s, c.PC)
+			case ir.Jcc, ir.Brnz:
+				if m.branch(c, u) {
+					c.PC = blk.Taken
+					e = m.follow(&e.taken, s, c.PC)
+				} else {
+					c.PC = blk.Next
+					e = m.follow(&e.next, s, c.PC)
+				}
+			case ir.JmpInd:
+				c.PC = c.R[u.A&slotMask]
+				e = nil
+			case ir.Syscall:
+				pc, _ := blk.PCOf(i)
+				if d := m.syscallArgs(c, pc); d != nil {
+					m.rewind(sys, c, blk, i)
+					return *d
+				}
+				c.PC = blk.Next
+				c.Set(ir.RCX, blk.Next)
+				c.Set(ir.R11, 0x202)
+				out := sys.Syscall()
+				if out.Kind == kernel.NeedConcrete {
+					c.PC = pc
+					sys.Retired--
+					if d := m.concretize(s, pc, out.Addr, out.Len); d != nil {
+						return *d
+					}
+					e = nil
+					m.use(s)
+					continue
+				}
+				if st, done := m.outcome(sys, out, c); done {
+					return st
+				}
+				return Stop{Kind: numStops}
+			case ir.Trap:
+				m.rewind(sys, c, blk, i)
+				if st, done := m.outcome(sys, sys.Raise(trapSignal(ir.TrapKind(u.Imm))), nil); done {
+					return st
+				}
+				return Stop{Kind: numStops}
+			case ir.Unsup:
+				m.rewind(sys, c, blk, i)
+				return Stop{Kind: Unsupported, PC: c.PC, What: m.where(s, c.PC) + ": instruction " + lift.Describe(c.PC, s.Fetch)}
+			default:
+				panic(fmt.Sprintf("exec: block at %#x ends with %v", blk.PC, u.Op))
+			}
+			if sys.Retired >= end {
+				return Stop{Kind: Budget}
+			}
+			continue
+		}
+		// The block stopped inside the instruction of uop i: it will be executed again, or not at all.
+		m.rewind(sys, c, blk, i)
+		switch st {
+		case stopped:
+			if stop.Kind == numStops { // a private note: run again
+				e = nil
+				m.use(s)
+				continue
+			}
+			stop.PC = c.PC
+			return stop
+		case fault:
+			if st, done := m.outcome(sys, sys.Fault(m.faultAt, blk.Uops[i].Op == ir.Store), nil); done {
+				return st
+			}
+		case trapped:
+			if st, done := m.outcome(sys, sys.Raise(trapSignal(m.trap)), nil); done {
+				return st
+			}
+		case unsupported:
+			return Stop{Kind: Unsupported, PC: c.PC, What: m.where(s, c.PC) + ": " + m.unsup}
+		}
+		return Stop{Kind: numStops}
+	}
+}
+
+// follow returns the successor cached in *link, or finds it (nil on failure: the loop's head reports it).
+func (m *Machine) follow(link **entry, s *mem.Space, pc uint64) *entry {
+	if e := *link; e != nil && e.pc == pc && e.text == s.TextID {
+		return e
+	}
+	e, err := m.find(s, pc)
+	if err != nil {
+		return nil
+	}
+	*link = e
+	return e
+}
+
+// rewind puts the task at the start of the instruction that uop i belongs to
+// and counts the instructions before it.
+func (m *Machine) rewind(sys *kernel.System, c *cpu.CPU, blk *ir.Block, i int) {
+	pc, n := blk.PCOf(i)
+	if u := &blk.Uops[i]; u.Op >= ir.Jmp { // a terminator: the whole block had been counted
+		sys.Retired -= uint64(len(blk.Insns))
+	}
+	sys.Retired += uint64(n)
+	c.PC = pc
+	m.dropTemps(c)
+}
+
+func (m *Machine) dropTemps(c *cpu.CPU) {
+	c.Sym[1] &= 1<<(ir.Temp0-64) - 1
+}
+
+// outcome turns what the kernel model says into a Stop.
+func (m *Machine) outcome(sys *kernel.System, o kernel.Outcome, c *cpu.CPU) (Stop, bool) {
+	switch o.Kind {
+	case kernel.Exited:
+		return Stop{Kind: Exited}, true
+	case kernel.Device:
+		return Stop{Kind: Device, Request: o.Request}, true
+	case kernel.Unsupported:
+		pc := uint64(0)
+		if c != nil {
+			pc = c.PC
+		}
+		return Stop{Kind: Unsupported, PC: pc, What: o.What}, true
+	case kernel.Deadlock:
+		return Stop{Kind: Deadlock}, true
+	}
+	return Stop{}, false
+}
+
+// where names the module and offset of pc.
+func (m *Machine) where(s *mem.Space, pc uint64) string {
+	if a := s.Find(pc); a != nil {
+		return fmt.Sprintf("%s+%#x", a.Name, pc-a.Start+a.Off)
+	}
+	return fmt.Sprintf("%#x", pc)
+}
+
+// Linux signal numbers of the traps (signal(7)).
+func trapSignal(k ir.TrapKind) int {
+	switch k {
+	case ir.TrapUD:
+		return 4 // SIGILL
+	case ir.TrapDE:
+		return 8 // SIGFPE
+	case ir.TrapBP:
+		return 5 // SIGTRAP
+	}
+	return 11 // SIGSEGV
+}
+
+// argSlots are the registers of a system call's arguments (syscall(2)).
+var argSlots = [6]ir.Slot{ir.RDI, ir.RSI, ir.RDX, ir.R10, ir.R8, ir.R9}
+
+// syscallArgs makes the call number and arguments concrete, or returns the decision that is due.
+func (m *Machine) syscallArgs(c *cpu.CPU, pc uint64) *Stop {
+	if d := m.fix(c, ir.RAX, pc); d != nil {
+		return d
+	}
+	for i := 0; i < kernel.NumArgs(c.R[ir.RAX]); i++ {
+		if d := m.fix(c, argSlots[i], pc); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// fix makes slot s concrete if the path fixes its value, else returns the decision that is due.
+func (m *Machine) fix(c *cpu.CPU, s ir.Slot, pc uint64) *Stop {
+	if !c.Sym.Has(s) {
+		return nil
+	}
+	if v, known := m.facts.Fixed[c.S[s]]; known {
+		c.Set(s, v)
+		return nil
+	}
+	return &Stop{Kind: Decide, Decision: Value, Ref: c.S[s], PC: pc}
+}
+
+// concretize makes memory concrete, eight bytes at a time, or returns the decision that is due.
+func (m *Machine) concretize(s *mem.Space, pc, addr, n uint64) *Stop {
+	for at := addr; at < addr+n; {
+		k := int(min(8, addr+n-at))
+		if !s.HasSym(at, uint64(k)) {
+			at += uint64(k)
+			continue
+		}
+		b, err := s.ReadSym(at, k)
+		if err != nil {
+			return nil // the call will report it
+		}
+		r := m.word(b)
+		if v, known := m.facts.Fixed[r]; known {
+			s.WriteU(at, v, k)
+			at += uint64(k)
+			continue
+		}
+		return &Stop{Kind: Decide, Decision: Value, Ref: r, PC: pc}
+	}
+	return nil
+}
+
+// Concretize is for the device: it makes memory concrete or returns the decision that is due.
+func (m *Machine) Concretize(s *mem.Space, facts *Facts, addr, n uint64) *Stop {
+	m.facts = facts
+	return m.concretize(s, 0, addr, n)
+}
+
+// Word returns the little-endian number that bytes form, as an expression.
+func (m *Machine) Word(b mem.Bytes) expr.Ref { return m.word(b) }
+
+func (m *Machine) word(b mem.Bytes) expr.Ref {
+	var r expr.Ref
+	for i := len(b.Data) - 1; i >= 0; i-- {
+		x := expr.Ref(0)
+		if b.Sym != nil {
+			x = b.Sym[i]
+		}
+		if x == 0 {
+			x = m.Ctx.Const(uint64(b.Data[i]), 8)
+		}
+		if r == 0 {
+			r = x
+		} else {
+			r = m.Ctx.Concat(r, x)
+		}
+	}
+	return r
+}
+
+// Fix is for hooks: it makes slot s concrete or returns the decision that is due.
+func (m *Machine) Fix(c *cpu.CPU, s ir.Slot) *Stop { return m.fix(c, s, c.PC) }

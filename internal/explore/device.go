@@ -1,0 +1,292 @@
+package explore
+
+import (
+	"fmt"
+
+	"symchef/internal/device"
+	"symchef/internal/exec"
+	"symchef/internal/expr"
+	"symchef/internal/interp"
+	"symchef/internal/mem"
+	"symchef/internal/solver"
+	"symchef/internal/state"
+)
+
+// device answers the pending request of s; false when the path has ended. A
+// request that needs a decision is handled again once the decision is made, so
+// everything before the reply can be repeated.
+func (x *Explorer) device(s *state.State) bool {
+	req, err := device.Parse(s.Request)
+	if err != nil {
+		x.reply(s, device.Err(err.Error()))
+		return true
+	}
+	space := s.Sys.CurrentProcess().Mem
+	switch req.Verb {
+	case device.VerbHello:
+		if req.Version != device.Version {
+			x.reply(s, device.Err(fmt.Sprintf("this engine speaks version %d of the protocol", device.Version)))
+			return true
+		}
+		x.reply(s, device.OK(device.Version))
+	case device.VerbBegin:
+		x.reply(s, device.OK())
+		x.base = s.Sys.Retired
+		if x.cfg.OnBegin != nil {
+			x.cfg.OnBegin(s)
+		}
+	case device.VerbInput:
+		return x.input(s, req.Input)
+	case device.VerbPlace:
+		return x.place(s, space, req)
+	case device.VerbBounds:
+		lo, hi, err := x.boundsOf(s, space, req)
+		if err != nil {
+			x.reply(s, device.Err(err.Error()))
+			return true
+		}
+		x.reply(s, device.OKUnsigned(lo, hi))
+	case device.VerbSymbolic:
+		sym := int64(0)
+		if space.HasSym(req.Addr, req.Len) {
+			sym = 1
+		}
+		x.reply(s, device.OK(sym))
+	case device.VerbConcretize:
+		if d := x.m.Concretize(space, &s.Facts, req.Addr, req.Len); d != nil {
+			x.decide(s, d.Decision, d.PC, d.Ref)
+			return true
+		}
+		x.reply(s, device.OK())
+	case device.VerbAssume:
+		b, err := space.ReadSym(req.Addr, int(req.Len))
+		if err != nil {
+			x.reply(s, device.Err(err.Error()))
+			return true
+		}
+		w := x.m.Word(b)
+		if !x.assume(s, x.ctx.Ne(w, x.ctx.Const(0, x.ctx.Width(w)))) {
+			s.Report.Pruned = true
+			x.end(s, End{})
+			return false
+		}
+		x.reply(s, device.OK())
+	case device.VerbPrune:
+		s.Report.Pruned = true
+		x.end(s, End{})
+		return false
+	case device.VerbLog:
+		t, err := readText(space, req.Addr, req.Len)
+		if err != nil {
+			x.reply(s, device.Err(err.Error()))
+			return true
+		}
+		s.Logs = append(s.Logs, t)
+		x.reply(s, device.OK())
+	case device.VerbExpect:
+		x.reply(s, device.OK())
+	case device.VerbOutcome:
+		t, err := readText(space, req.Addr, req.Len)
+		if err != nil {
+			x.reply(s, device.Err(err.Error()))
+			return true
+		}
+		s.Report.Kind, s.Report.Type, s.Report.Msg = req.Kind, req.Type, t
+		x.reply(s, device.OK())
+	case device.VerbEnd:
+		s.Report.Ended = true
+		x.end(s, End{})
+		return false
+	case device.VerbUsage:
+		s.Report.Usage = req.Text
+		x.end(s, End{})
+		return false
+	default:
+		x.reply(s, device.Err("unknown request"))
+	}
+	return true
+}
+
+func (x *Explorer) reply(s *state.State, text []byte) {
+	s.Request = nil
+	s.Sys.DeviceReply(text)
+}
+
+func readText(space *mem.Space, addr, n uint64) (state.Text, error) {
+	if n == 0 {
+		return state.Text{}, nil
+	}
+	b, err := space.ReadSym(addr, int(n))
+	return state.Text{Data: b.Data, Sym: b.Sym}, err
+}
+
+// uniqueName distinguishes inputs declared under one name.
+func uniqueName(s *state.State, name string) string {
+	n := 1
+	for _, in := range s.Inputs {
+		if in.Decl.Name == name {
+			n++
+		}
+	}
+	if n == 1 {
+		return name
+	}
+	return fmt.Sprintf("%s#%d", name, n)
+}
+
+// input declares an input: its variables, their bounds, and for a length or a
+// choice the decision which.
+func (x *Explorer) input(s *state.State, decl *device.Input) bool {
+	e := x.ctx
+	name := uniqueName(s, decl.Name)
+	in := &state.Input{Decl: decl}
+	switch decl.Kind {
+	case device.KindStr, device.KindBytes:
+		if decl.Kind == device.KindStr && !decl.ASCII {
+			x.reply(s, device.Err("only ASCII strings can be symbolic so far: use ascii=True"))
+			return true
+		}
+		least, most := decl.Lengths()
+		n := least
+		if least < most {
+			v := e.Var(name+".len", 32)
+			if !x.scalar(s, v, int64(min(max(len(decl.DefaultBytes), least), most)), int64(least), int64(most)) {
+				return false
+			}
+			k, known := s.Facts.Fixed[v]
+			if !known {
+				x.decide(s, exec.Length, 0, v)
+				return true
+			}
+			n = int(k)
+		}
+		for i := 0; i < n; i++ {
+			b := e.Var(fmt.Sprintf("%s[%d]", name, i), 8)
+			if i < len(decl.DefaultBytes) {
+				s.Model = assign(s.Model, e.VarOf(b), uint64(decl.DefaultBytes[i]))
+			} else {
+				s.Model = assign(s.Model, e.VarOf(b), 0)
+			}
+			in.Bytes = append(in.Bytes, b)
+		}
+	case device.KindChoice:
+		_, most := decl.Range()
+		v := e.Var(name, 32)
+		if !x.scalar(s, v, decl.DefaultInt, 0, most) {
+			return false
+		}
+		k, known := s.Facts.Fixed[v]
+		if !known {
+			x.decide(s, exec.Choice, 0, v)
+			return true
+		}
+		in.Value, in.Index = e.ZExt(v, 64), int64(k)
+	case device.KindBool:
+		v := e.Var(name, 1)
+		s.Model = assign(s.Model, e.VarOf(v), uint64(decl.DefaultInt))
+		in.Value = e.ZExt(v, 64)
+	case device.KindInt:
+		lo, hi := decl.Range()
+		v := e.Var(name, 64)
+		if !x.scalar(s, v, min(max(decl.DefaultInt, lo), hi), lo, hi) {
+			return false
+		}
+		in.Value = v
+	}
+	decl.ID = len(s.Inputs)
+	s.Inputs = append(s.Inputs, in)
+	switch decl.Kind {
+	case device.KindStr, device.KindBytes:
+		x.reply(s, device.OK(int64(decl.ID), int64(len(in.Bytes))))
+	case device.KindChoice:
+		x.reply(s, device.OK(int64(decl.ID), in.Index))
+	default:
+		x.reply(s, device.OK(int64(decl.ID)))
+	}
+	return true
+}
+
+// scalar gives variable v its default and bounds, once per path; false when the path ends.
+func (x *Explorer) scalar(s *state.State, v expr.Ref, def, lo, hi int64) bool {
+	e := x.ctx
+	w := e.Width(v)
+	at := func(n int64) expr.Ref { return e.Const(uint64(n), w) }
+	low, high := e.Sle(at(lo), v), e.Sle(v, at(hi))
+	if s.Facts.Fixed[low] == 1 && s.Facts.Fixed[high] == 1 {
+		return true
+	}
+	if _, known := s.Facts.Fixed[v]; known {
+		return true
+	}
+	s.Model = assign(s.Model, e.VarOf(v), uint64(def)&expr.Mask(w))
+	return x.assume(s, low) && x.assume(s, high)
+}
+
+// assign returns a copy of model in which v has value k.
+func assign(model expr.Assignment, v expr.VarID, k uint64) expr.Assignment {
+	out := make(expr.Assignment, max(len(model), int(v)+1))
+	copy(out, model)
+	out[v] = k
+	return out
+}
+
+// place writes the expressions of a layout over an input into a guest object.
+func (x *Explorer) place(s *state.State, space *mem.Space, req *device.Request) bool {
+	fail := func(text string) bool {
+		x.reply(s, device.Err(text))
+		return true
+	}
+	if req.ID >= len(s.Inputs) {
+		return fail(fmt.Sprintf("no input %d", req.ID))
+	}
+	l := x.cfg.Layouts[req.Layout]
+	if l == nil {
+		return fail("no layout " + req.Layout)
+	}
+	in := s.Inputs[req.ID]
+	v := interp.Input{Kind: in.Decl.Kind, Value: in.Value, Bytes: in.Bytes}
+	if in.Decl.Kind != device.KindStr && in.Decl.Kind != device.KindBytes {
+		v.Min, v.Max = in.Decl.Range()
+	}
+	p, err := l.Build(x.ctx, v)
+	if err != nil {
+		return fail(err.Error())
+	}
+	for _, c := range p.Checks {
+		got, err := space.ReadU(req.Addr+c.Off, c.Size)
+		if err != nil || got != c.Want || space.HasSym(req.Addr+c.Off, uint64(c.Size)) {
+			return fail(fmt.Sprintf("layout %s: the object has %#x at offset %d, not %#x", req.Layout, got, c.Off, c.Want))
+		}
+	}
+	for _, c := range p.Constraints {
+		if !x.assume(s, c) {
+			s.Report.Pruned = true
+			x.end(s, End{})
+			return false
+		}
+	}
+	for _, st := range p.Stores {
+		if err := space.WriteSym(req.Addr+st.Off, x.m.Split(x.ctx.Eval(st.Value, s.Model), st.Value)); err != nil {
+			return fail(err.Error())
+		}
+	}
+	x.reply(s, device.OK())
+	return true
+}
+
+// boundsOf proves bounds of guest memory; bounds that cannot be proved are those of its width.
+func (x *Explorer) boundsOf(s *state.State, space *mem.Space, req *device.Request) (lo, hi uint64, err error) {
+	b, err := space.ReadSym(req.Addr, int(req.Len))
+	if err != nil {
+		return 0, 0, err
+	}
+	w := x.m.Word(b)
+	if v, isConst := x.ctx.IsConst(w); isConst {
+		return v, v, nil
+	}
+	lo, hi, res := x.solv.Bounds(solver.Query{Conjuncts: s.Conjuncts(x.ctx), Hint: s.Model}, w)
+	if res != solver.Sat {
+		return 0, expr.Mask(x.ctx.Width(w)), nil
+	}
+	return lo, hi, nil
+}

@@ -1,0 +1,327 @@
+// Package explore is the loop that joins the machine, the searcher and the
+// solver: it takes a state at the start of a program and yields every path it
+// can finish within its limits.
+//
+//	x := explore.New(ctx, machine, explore.Config{Strategy: "dfs", OnPath: save})
+//	res := x.Run(context.Background(), root)
+//	if res.Exhausted() { ... }
+//
+// # The life of a path
+//
+// A state runs until the machine asks for a decision. The value that the state's own
+// model gives is taken at once; a copy with that value excluded waits in the
+// searcher, and only when it is picked the solver is asked whether another value exists.
+// Which side runs first depends on the model; the set of paths does not.
+package explore
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"time"
+
+	"symchef/internal/exec"
+	"symchef/internal/expr"
+	"symchef/internal/interp"
+	"symchef/internal/kernel"
+	"symchef/internal/search"
+	"symchef/internal/solver"
+	"symchef/internal/state"
+)
+
+// Solver is what the loop asks of the solver chain.
+type Solver interface {
+	Check(solver.Query) (solver.Result, expr.Assignment)
+	Bounds(q solver.Query, value expr.Ref) (lo, hi uint64, res solver.Result)
+}
+
+// Config configures an exploration. Zero limits mean none.
+type Config struct {
+	Strategy string
+	Seed     uint64
+	// Layouts are the object layouts of the language under test; nil for programs.
+	Layouts map[string]*interp.Layout
+	// PathInstructions ends a path as a hang after that many instructions beyond the start of the exploration.
+	PathInstructions uint64
+	PathTime         time.Duration // wall clock; a path that exceeds it is dropped and counted
+	Instructions     uint64        // all paths together
+	MaxPaths         int
+	// OnBegin is called with the first state that reports the end of its boot,
+	// before it goes on.
+	OnBegin func(*state.State)
+	// OnPath is called at the end of every path, with the state at its end.
+	OnPath func(*state.State, End)
+	// OnTick is called every few milliseconds of work; returning a reason stops the exploration.
+	OnTick func(*Explorer) (stop string)
+}
+
+// EndKind is how a path ended.
+type EndKind uint8
+
+// The ends. All but Finished say that the path has no outcome of its own.
+const (
+	Finished    EndKind = iota // the program ended, or the guest asked to
+	Unsupported                // What names what the machine cannot do
+	Hang                       // the path's instruction limit, or a deadlock
+)
+
+// End describes the end of a path.
+type End struct {
+	Kind   EndKind
+	What   string
+	Status kernel.Status // Finished without a report: how the process ended
+}
+
+// Counts are the numbers of an exploration.
+type Counts struct {
+	Paths      int // ended
+	Infeasible int // pending states found to have no input
+	Pruned     int // paths ended by an assumption
+	Forks      int
+	Total      uint64 // instructions retired
+}
+
+// Explorer runs one exploration on one worker.
+type Explorer struct {
+	Counts Counts
+	// Dropped counts, by reason, what makes the result incomplete.
+	Dropped map[string]int
+	// Usage is set when the guest library refused the test.
+	Usage string
+
+	ctx     *expr.Ctx
+	m       *exec.Machine
+	solv    Solver
+	cfg     Config
+	sr      search.Searcher
+	pending map[uint64]*state.State
+	nodes   map[uint64]*search.Node
+	node    *search.Node // of the running state
+	nextID  uint64
+	base    uint64 // instructions retired before the exploration
+	began   time.Time
+}
+
+// New returns an explorer.
+func New(ctx *expr.Ctx, m *exec.Machine, s Solver, cfg Config) (*Explorer, error) {
+	sr, err := search.New(cfg.Strategy, cfg.Seed)
+	if err != nil {
+		return nil, err
+	}
+	return &Explorer{Dropped: map[string]int{}, ctx: ctx, m: m, solv: s, cfg: cfg, sr: sr,
+		pending: map[uint64]*state.State{}, nodes: map[uint64]*search.Node{}}, nil
+}
+
+// Pending returns how many states wait.
+func (x *Explorer) Pending() int { return x.sr.Len() }
+
+// WhyNotExhausted lists the reasons why the result is not complete, sorted; empty when it is.
+func (x *Explorer) WhyNotExhausted() []string {
+	out := []string{}
+	for r, n := range x.Dropped {
+		if n == 1 {
+			out = append(out, r)
+		} else {
+			out = append(out, fmt.Sprintf("%s (%d times)", r, n))
+		}
+	}
+	if n := x.sr.Len(); n > 0 {
+		out = append(out, fmt.Sprintf("%d pending states were not explored", n))
+	}
+	sort.Strings(out)
+	return out
+}
+
+func (x *Explorer) drop(reason string) { x.Dropped[reason]++ }
+
+// chunk is how many instructions run between two looks at the limits.
+const chunk = 1 << 20
+
+// Run explores from root until nothing is left, a limit is reached or c is done.
+func (x *Explorer) Run(c context.Context, root *state.State) {
+	x.base = root.Sys.Retired
+	cur := root
+	x.node = search.Child(nil)
+	x.began = time.Now()
+	for {
+		if cur == nil {
+			if x.cfg.MaxPaths > 0 && x.Counts.Paths >= x.cfg.MaxPaths && x.sr.Len() > 0 {
+				x.drop("limit: --max-paths")
+				return
+			}
+			if cur = x.pick(); cur == nil {
+				return
+			}
+			x.began = time.Now()
+		}
+		if c.Err() != nil {
+			x.drop("interrupted")
+			x.drop("a running path was abandoned")
+			return
+		}
+		if x.cfg.OnTick != nil {
+			if why := x.cfg.OnTick(x); why != "" {
+				x.drop(why)
+				x.drop("a running path was abandoned")
+				return
+			}
+		}
+		if x.cfg.Instructions > 0 && x.Counts.Total >= x.cfg.Instructions {
+			x.drop("limit: --instructions")
+			x.drop("a running path was abandoned")
+			return
+		}
+		if !x.step(cur) {
+			cur = nil
+		}
+	}
+}
+
+// step runs s until the next stop and handles it; false when the path has ended.
+func (x *Explorer) step(s *state.State) bool {
+	if s.Request != nil {
+		return x.device(s)
+	}
+	before := s.Sys.Retired
+	stop := x.m.Run(s.Sys, &s.Facts, chunk)
+	x.Counts.Total += s.Sys.Retired - before
+	switch stop.Kind {
+	case exec.Budget:
+		if x.cfg.PathInstructions > 0 && s.Sys.Retired-x.base > x.cfg.PathInstructions {
+			x.drop("limit: --path-instructions")
+			x.end(s, End{Kind: Hang, What: fmt.Sprintf("more than %d instructions", x.cfg.PathInstructions)})
+			return false
+		}
+		if x.cfg.PathTime > 0 && time.Since(x.began) > x.cfg.PathTime {
+			x.drop("limit: --path-time")
+			x.end(s, End{Kind: Hang, What: "longer than " + x.cfg.PathTime.String()})
+			return false
+		}
+		return true
+	case exec.Decide:
+		x.decide(s, stop.Decision, stop.PC, stop.Ref)
+		return true
+	case exec.Bounds:
+		x.bounds(s, stop.Ref)
+		return true
+	case exec.Device:
+		s.Request = stop.Request
+		return true
+	case exec.Exited:
+		x.end(s, End{Status: s.Sys.ExitStatus()})
+	case exec.Deadlock:
+		x.end(s, End{Kind: Hang, What: "deadlock: every task waits"})
+	case exec.Unsupported:
+		x.drop("unsupported: " + stop.What)
+		x.end(s, End{Kind: Unsupported, What: stop.What})
+	}
+	return false
+}
+
+// decide fixes the value of r on s to what its model says and leaves the other values to a pending copy.
+func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) uint64 {
+	v := x.ctx.Eval(r, s.Model)
+	w := x.ctx.Width(r)
+	here := x.node
+	if w > 6 || uint64(len(s.Excl))+1 < 1<<w {
+		p := s.Fork()
+		p.Excl = append(p.Excl, state.Constraint{R: r, V: v})
+		x.add(p, here)
+	}
+	s.Record(x.ctx, kind, pc, r, v)
+	x.node = search.Child(here)
+	return v
+}
+
+func (x *Explorer) add(p *state.State, n *search.Node) {
+	x.nextID++
+	p.ID = x.nextID
+	x.Counts.Forks++
+	x.pending[p.ID] = p
+	x.nodes[p.ID] = n
+	depth := 0
+	if p.Log != nil {
+		depth = p.Log.Depth
+	}
+	x.sr.Add(search.Candidate{ID: p.ID, Depth: depth, Node: n})
+}
+
+// pick returns the next pending state that has an input, rebased to it; nil when none is left.
+func (x *Explorer) pick() *state.State {
+	for {
+		id, more := x.sr.Next()
+		if !more {
+			return nil
+		}
+		p := x.pending[id]
+		x.node = x.nodes[id]
+		delete(x.pending, id)
+		delete(x.nodes, id)
+		conj := p.Conjuncts(x.ctx)
+		excl := p.Exclusions(x.ctx)
+		// The model satisfies everything but the exclusion of its own value.
+		res, model := x.solv.Check(solver.Query{Conjuncts: append(conj, excl...), Hint: p.Model, New: len(excl)})
+		switch res {
+		case solver.Unsat:
+			x.Counts.Infeasible++
+			continue
+		case solver.Unknown:
+			x.drop("solver: undecided query")
+			continue
+		}
+		p.Resume(x.ctx)
+		p.Rebase(x.ctx, model)
+		return p
+	}
+}
+
+// assume adds the condition r to s, asking for another model if the present
+// one does not satisfy it; false when no input does and the path ends.
+func (x *Explorer) assume(s *state.State, r expr.Ref) bool {
+	if v, isConst := x.ctx.IsConst(r); isConst {
+		return v != 0
+	}
+	if v, known := s.Facts.Fixed[r]; known {
+		return v != 0
+	}
+	if x.ctx.Eval(r, s.Model) == 0 {
+		conj := append(append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...), r)
+		res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: 1})
+		if res == solver.Unknown {
+			x.drop("solver: undecided assumption")
+			return false
+		}
+		if res == solver.Unsat {
+			return false
+		}
+		s.Rebase(x.ctx, model)
+	}
+	s.Assume(x.ctx, r, 1)
+	return true
+}
+
+// bounds proves the range of r under the path condition and tells the machine.
+// A range that cannot be proved is the whole one: the address will be decided.
+func (x *Explorer) bounds(s *state.State, r expr.Ref) {
+	conj := s.Conjuncts(x.ctx)
+	lo, hi, res := x.solv.Bounds(solver.Query{Conjuncts: conj, Hint: s.Model, New: 0}, r)
+	if res != solver.Sat {
+		lo, hi = 0, expr.Mask(x.ctx.Width(r))
+	}
+	s.Facts.Ranges[r] = [2]uint64{lo, hi}
+}
+
+func (x *Explorer) end(s *state.State, e End) {
+	if s.Report.Usage != "" {
+		x.Usage = s.Report.Usage
+		return
+	}
+	x.Counts.Paths++
+	if s.Report.Pruned {
+		x.Counts.Pruned++
+		return
+	}
+	if x.cfg.OnPath != nil {
+		x.cfg.OnPath(s, e)
+	}
+}

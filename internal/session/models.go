@@ -1,0 +1,111 @@
+package session
+
+import (
+	"debug/elf"
+	"path/filepath"
+
+	"symchef/internal/cpu"
+	"symchef/internal/exec"
+	"symchef/internal/interp"
+	"symchef/internal/ir"
+	"symchef/internal/loader"
+	"symchef/internal/mem"
+)
+
+// modelBase is where function models live: addresses below the lowest that
+// Linux maps by default (vm.mmap_min_addr), one per model.
+const modelBase = uint64(0x1000)
+
+// models are the engine functions that descriptions may name.
+var models = map[string]exec.Hook{"hash-length": hashLength}
+
+// hashLength models hash(src=rdi, len=rsi) = f(len), f injective and never -1.
+// Equal objects have equal lengths, so CPython's invariants hold; no symbolic byte reaches a hash.
+func hashLength(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
+	if stop := m.Fix(c, ir.RSI); stop != nil {
+		return false, stop
+	}
+	ret, err := s.ReadU(c.R[ir.RSP], 8)
+	if err != nil {
+		return false, nil
+	}
+	c.Set(ir.RAX, c.R[ir.RSI]*0x9e3779b97f4a7c15&^1)
+	c.Set(ir.RSP, c.R[ir.RSP]+8)
+	c.PC = ret
+	return true, nil
+}
+
+// installModels makes m run the models of img. The function pointers are
+// replaced when the program's entry point is reached: relocated, and before main.
+func installModels(m *exec.Machine, img *interp.Image, program string) error {
+	entry, err := entryPoint(program)
+	if err != nil {
+		return err
+	}
+	order := make(map[string]uint64)
+	for i, md := range img.Models {
+		h, ok := models[md.Name]
+		if !ok {
+			return &usageError{"the description names an unknown model " + md.Name}
+		}
+		at := modelBase + uint64(i)*16
+		order[md.Name] = at
+		m.Hooks[at] = h
+	}
+	m.Hooks[entry] = func(_ *exec.Machine, _ *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
+		im := rebased(img, s)
+		for _, md := range im.Models {
+			// Not mapped: another program runs (a child after execve); the model does not apply to it.
+			_ = s.Poke(md.Slot, le64(order[md.Name]))
+		}
+		return false, nil
+	}
+	return nil
+}
+
+// rebased gives img the addresses it has in s.
+func rebased(img *interp.Image, s *mem.Space) *interp.Image {
+	if !img.Relative {
+		return img
+	}
+	for _, a := range s.Areas() {
+		if a.Off == 0 && a.Back != nil && sameFile(a.Name, img.Path) {
+			return img.Rebase(a.Start)
+		}
+	}
+	return img
+}
+
+func sameFile(a, b string) bool {
+	ra, err1 := filepath.EvalSymlinks(a)
+	rb, err2 := filepath.EvalSymlinks(b)
+	return err1 == nil && err2 == nil && ra == rb
+}
+
+// immortal tells m which objects are never freed. s is a space in which the interpreter is loaded.
+func immortal(m *exec.Machine, img *interp.Image, s *mem.Space) {
+	for _, r := range rebased(img, s).Immortal {
+		m.DropLo, m.DropHi = r.Lo, r.Hi
+	}
+}
+
+func le64(v uint64) []byte {
+	b := make([]byte, 8)
+	for i := range b {
+		b[i] = byte(v >> (8 * i))
+	}
+	return b
+}
+
+// entryPoint is the address at which a program starts in the machine, after its loader.
+func entryPoint(path string) (uint64, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if f.Type == elf.ET_DYN {
+		return loader.PIEBase + f.Entry, nil
+	}
+	return f.Entry, nil
+}

@@ -1,0 +1,59 @@
+// Package session does what `symchef run` does: it resolves a test to an
+// interpreter, boots it, explores, keeps the run directory, replays, and says
+// what was found.
+package session
+
+import (
+	"time"
+
+	"symchef/internal/testcase"
+)
+
+// Options are the settings of a run. Zero limits mean none.
+type Options struct {
+	Out              string
+	Time             time.Duration // of the exploration, wall clock
+	Instructions     uint64
+	MaxPaths         int
+	MaxMemory        uint64 // bytes of Go heap
+	PathTime         time.Duration
+	PathInstructions uint64
+	Strategy         string
+	Seed             uint64
+	Interpreter      string
+	NoReplay         bool
+	Unconfined       bool // replay without confinement where the kernel offers none
+	AllPaths         bool // a test case for every low-level path
+	JSON             bool
+	Progress         string // auto, plain, none
+	NoCache          bool   // neither read nor write boot snapshots
+	CacheDir         string // of boot snapshots; "" is the user's cache folder
+
+	// Test is PATH[::NAME]; or Program is an argument vector.
+	Test    string
+	Program []string
+	// StdinLen is the number of symbolic bytes of standard input; -1: none, standard input is empty.
+	StdinLen int
+	// ArgvCount symbolic arguments of ArgvLen bytes each follow the program's own.
+	ArgvCount, ArgvLen int
+
+	// ModelSeed makes the solver answer with random models; for tests.
+	ModelSeed uint64
+	// OnTest is called with every test case; for tests.
+	OnTest func(testcase.Test)
+}
+
+// Exit statuses of `symchef run`.
+const (
+	StatusOK       = 0
+	StatusFailing  = 1
+	StatusUsage    = 2
+	StatusEngine   = 3
+	StatusDiverged = 4
+	StatusCtrlC    = 130
+)
+
+// usageError is bad input: its text is the one line to show.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }

@@ -1,0 +1,99 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"symchef/internal/device"
+	"symchef/internal/explore"
+	"symchef/internal/expr"
+	"symchef/internal/state"
+	"symchef/internal/testcase"
+)
+
+// outcomeOf says how the path of s ended.
+func outcomeOf(ctx *expr.Ctx, kind testcase.TargetKind, s *state.State, e explore.End) testcase.Outcome {
+	switch {
+	case e.Kind == explore.Unsupported:
+		return testcase.Outcome{Kind: testcase.Unsupported, Message: e.What}
+	case e.Kind == explore.Hang:
+		return testcase.Outcome{Kind: testcase.Hang, Message: e.What}
+	case s.Report.Ended:
+		o := testcase.Outcome{Kind: testcase.Kind(s.Report.Kind), Type: s.Report.Type, Message: s.Report.Msg.Eval(ctx, s.Model)}
+		if o.Kind == "" || s.Report.Kind == device.OutcomeOK {
+			o = testcase.Outcome{Kind: testcase.OK}
+		}
+		return o
+	}
+	stderr := s.Sys.Stderr().Data
+	sig := ""
+	if e.Status.Signal != 0 {
+		sig = signalName(e.Status.Signal)
+	}
+	if kind == testcase.Python && sig == "" {
+		return testcase.Outcome{Kind: testcase.Exit, ExitStatus: e.Status.Code, Message: lastLine(stderr)}
+	}
+	return testcase.ProgramOutcome(e.Status.Code, sig, stderr)
+}
+
+func lastLine(p []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(p)), "\n")
+	return lines[len(lines)-1]
+}
+
+// signalName names the signals that kill (signal(7)).
+func signalName(n int) string {
+	names := map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
+		9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS"}
+	if s, ok := names[n]; ok {
+		return s
+	}
+	return fmt.Sprintf("SIG%d", n)
+}
+
+// inputsOf evaluates the inputs of s under its model.
+func inputsOf(ctx *expr.Ctx, s *state.State) []testcase.Input {
+	ctx.NewEval()
+	val := func(r expr.Ref) uint64 { return ctx.EvalMemo(r, s.Model) }
+	var out []testcase.Input
+	for _, in := range s.Inputs {
+		b := make([]byte, len(in.Bytes))
+		for i, r := range in.Bytes {
+			b[i] = byte(val(r))
+		}
+		name := in.Decl.Name
+		switch in.Decl.Kind {
+		case device.KindStr:
+			out = append(out, testcase.Str(name, string(b)))
+		case device.KindBytes:
+			out = append(out, testcase.Bytes(name, b))
+		case device.KindInt:
+			out = append(out, testcase.Int(name, int64(val(in.Value))))
+		case device.KindBool:
+			out = append(out, testcase.Bool(name, val(in.Value) != 0))
+		case device.KindChoice:
+			out = append(out, testcase.Choice(name, int(in.Index)))
+		}
+	}
+	return out
+}
+
+// programInputs evaluates symbolic standard input and arguments.
+func programInputs(ctx *expr.Ctx, s *state.State, o *Options, own int) []testcase.Input {
+	ctx.NewEval()
+	read := func(name string, n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(ctx.EvalMemo(ctx.Var(fmt.Sprintf("%s[%d]", name, i), 8), s.Model))
+		}
+		return b
+	}
+	var out []testcase.Input
+	for i := 0; i < o.ArgvCount; i++ {
+		out = append(out, testcase.Argv(own+i, read(fmt.Sprintf("argv%d", own+i), o.ArgvLen)))
+	}
+	if o.StdinLen >= 0 {
+		out = append(out, testcase.Stdin(read("stdin", o.StdinLen)))
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package session
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	guestlib "symchef/guest"
+	"symchef/internal/interp"
+	"symchef/internal/kernel"
+	"symchef/internal/testcase"
+)
+
+// target is what a run executes.
+type target struct {
+	tc    testcase.Target
+	desc  *interp.Desc  // nil for programs
+	found *interp.Found // nil for programs
+	name  string        // for people: test.py::test_x, or the program
+}
+
+// resolve finds what o asks for.
+func resolve(o *Options) (*target, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Program) > 0 {
+		return resolveProgram(o, cwd)
+	}
+	path, name, _ := strings.Cut(o.Test, "::")
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &usageError{fmt.Sprintf("%s: no such test file", path)}
+	case err != nil:
+		return nil, &usageError{err.Error()}
+	case st.IsDir():
+		return nil, &usageError{fmt.Sprintf("%s is a folder: name a test file", path)}
+	}
+	d, ok := interp.ForFile(abs)
+	if !ok {
+		return nil, &usageError{fmt.Sprintf("%s: no language is known for this suffix (known: .py); for a program, use: symchef run --stdin N -- ./program", path)}
+	}
+	f, err := d.Find(interp.FindOptions{Test: abs, Explicit: o.Interpreter})
+	if err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	arg := abs
+	if name != "" {
+		arg += "::" + name
+	}
+	env := testcase.PinEnv(testcase.Python, d.Environ(os.Environ(), d.GuestDir()))
+	return &target{
+		desc: d, found: f, name: o.Test,
+		tc: testcase.Target{Kind: testcase.Python, Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
+	}, nil
+}
+
+func resolveProgram(o *Options, cwd string) (*target, error) {
+	prog := o.Program[0]
+	abs, err := lookProgram(prog)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkELF(abs, prog); err != nil {
+		return nil, err
+	}
+	argv := append([]string(nil), o.Program...)
+	for i := 0; i < o.ArgvCount; i++ {
+		argv = append(argv, strings.Repeat("a", o.ArgvLen))
+	}
+	return &target{name: prog, tc: testcase.Target{
+		Kind: testcase.Program, Path: abs, Argv: argv, Env: testcase.PinEnv(testcase.Program, os.Environ()), Cwd: cwd}}, nil
+}
+
+// lookProgram finds a program as a shell does.
+func lookProgram(prog string) (string, error) {
+	if strings.Contains(prog, "/") {
+		abs, err := filepath.Abs(prog)
+		if err != nil {
+			return "", err
+		}
+		if st, err := os.Stat(abs); err != nil || st.IsDir() {
+			return "", &usageError{fmt.Sprintf("%s: no such program", prog)}
+		}
+		return abs, nil
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		p := filepath.Join(dir, prog)
+		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+			return filepath.Abs(p)
+		}
+	}
+	return "", &usageError{fmt.Sprintf("%s: not found in PATH", prog)}
+}
+
+// checkELF refuses what the machine cannot load, with a reason for people. Scripts pass: the loader follows #!.
+func checkELF(path, shown string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return &usageError{err.Error()}
+	}
+	defer f.Close()
+	var magic [4]byte
+	f.Read(magic[:])
+	if string(magic[:2]) == "#!" {
+		return nil
+	}
+	e, err := elf.NewFile(f)
+	if err != nil {
+		return &usageError{fmt.Sprintf("%s is not an ELF program: symchef runs x86-64 Linux programs", shown)}
+	}
+	if e.Machine != elf.EM_X86_64 || e.Class != elf.ELFCLASS64 {
+		return &usageError{fmt.Sprintf("%s is for %v, not x86-64: symchef runs x86-64 Linux programs", shown, e.Machine)}
+	}
+	return nil
+}
+
+// kernelConfig is how the machine starts g.
+func kernelConfig(g testcase.Target, device bool, seed uint64) kernel.Config {
+	cfg := kernel.Config{
+		Path: g.Executable(), Argv: g.Argv, Env: g.Env, Cwd: g.Cwd,
+		UID: os.Getuid(), GID: os.Getgid(), Seed: seed, DeviceEnabled: device,
+	}
+	if device {
+		cfg.Virtual = map[string]fs.FS{guestlib.Root: guestlib.FS()}
+	}
+	return cfg
+}

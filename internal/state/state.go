@@ -1,0 +1,257 @@
+// Package state is an execution state: one path of the program, from the start
+// to where it is now. It is a value with a system of processes, a path
+// condition, an assignment that satisfies it, and the log of the decisions that
+// lead here.
+//
+//	          Decide                    Decide
+//	start ──────────────► value chosen ──────────────► ... ──► outcome
+//	   └─ Fork + Exclude ─► pending ── solve, Rebase ─► running
+//
+// # Invariants
+//
+//   - Model satisfies Path and Excl whenever the state runs.
+//   - Every concrete value that came from a symbolic one is the value of a recorded
+//     expression (a slot, a byte) or is fixed by a constraint of Path. So Rebase, which
+//     re-evaluates the recorded expressions, makes the state that of any other model.
+//   - Path and Log are functions of the decisions taken, never of Model.
+package state
+
+import (
+	"symchef/internal/device"
+	"symchef/internal/exec"
+	"symchef/internal/expr"
+	"symchef/internal/kernel"
+	"symchef/internal/testcase"
+)
+
+// Constraint says R == V; the list of them, last first, is the path condition.
+// Lists share their tails.
+type Constraint struct {
+	Parent *Constraint
+	R      expr.Ref
+	V      uint64
+	Depth  int
+}
+
+// Entry is one entry of the decision log (version 1), last first. Lists share their tails.
+type Entry struct {
+	Parent *Entry
+	Kind   exec.DecisionKind
+	PC     uint64
+	Value  uint64
+	Depth  int
+	// Digest rolls over PC and Kind of this entry and of all before it: a
+	// re-execution that strays differs at once.
+	Digest uint64
+}
+
+// Input is a declared input of the path with its expressions.
+type Input struct {
+	Decl  *device.Input
+	Value expr.Ref   // scalars and choices: 64 bits wide
+	Bytes []expr.Ref // sequences: 8 bits wide each
+	// Index is the concrete alternative of a choice.
+	Index int64
+}
+
+// Report is what the guest told about its end.
+type Report struct {
+	Kind   device.OutcomeKind
+	Type   string
+	Msg    Text
+	Ended  bool // the guest asked to end
+	Pruned bool // an assumption does not hold here
+	Usage  string
+}
+
+// State is one execution state.
+type State struct {
+	Sys    *kernel.System
+	Path   *Constraint
+	Excl   []Constraint // R != V, all of one R: alternatives that other states take
+	Model  expr.Assignment
+	Log    *Entry
+	Facts  exec.Facts
+	Inputs []*Input
+	Logs   []Text
+	Report Report
+	// Request is a device request that has not been answered yet; the path may fork before it is.
+	Request []byte
+	// Start is Sys.Retired when the state's last fork was made: instructions that it shares with others.
+	Start uint64
+	ID    uint64 // number in order of creation
+}
+
+// Text is guest text: values and expressions of its bytes.
+type Text struct {
+	Data []byte
+	Sym  []expr.Ref // nil: concrete
+}
+
+// New returns the state at the start of sys.
+func New(sys *kernel.System) *State {
+	s := &State{Sys: sys}
+	s.resetFacts()
+	return s
+}
+
+// Fork returns a copy with an empty fact table, to be filled by Resume.
+func (s *State) Fork() *State {
+	t := *s
+	t.Sys = s.Sys.Fork()
+	t.Facts = exec.Facts{}
+	t.Inputs = s.Inputs[:len(s.Inputs):len(s.Inputs)]
+	t.Logs = s.Logs[:len(s.Logs):len(s.Logs)]
+	t.Excl = append([]Constraint(nil), s.Excl...)
+	return &t
+}
+
+func (s *State) resetFacts() {
+	s.Facts = exec.Facts{Fixed: map[expr.Ref]uint64{}, Ranges: map[expr.Ref][2]uint64{}}
+}
+
+// Assume appends R == V to the path condition and draws the facts that follow syntactically.
+func (s *State) Assume(ctx *expr.Ctx, r expr.Ref, v uint64) {
+	d := 1
+	if s.Path != nil {
+		d = s.Path.Depth + 1
+	}
+	s.Path = &Constraint{Parent: s.Path, R: r, V: v, Depth: d}
+	s.learn(ctx, r, v)
+}
+
+// Record appends a decision to the log and its constraint to the path condition.
+func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.Ref, v uint64) {
+	e := &Entry{Parent: s.Log, Kind: kind, PC: pc, Value: v, Depth: 1, Digest: 0xcbf29ce484222325}
+	if s.Log != nil {
+		e.Depth, e.Digest = s.Log.Depth+1, s.Log.Digest
+	}
+	e.Digest = (e.Digest ^ pc ^ uint64(kind)<<56) * 0x100000001b3
+	e.Digest ^= e.Digest >> 29
+	s.Log = e
+	s.Excl = nil
+	s.Assume(ctx, r, v)
+}
+
+// learn records what r == v fixes beside itself. It looks at structure only.
+func (s *State) learn(ctx *expr.Ctx, r expr.Ref, v uint64) {
+	if _, isConst := ctx.IsConst(r); isConst {
+		return
+	}
+	if _, known := s.Facts.Fixed[r]; known {
+		return
+	}
+	s.Facts.Fixed[r] = v
+	a, b := ctx.A(r), ctx.B(r)
+	w := ctx.Width(r)
+	switch ctx.Kind(r) {
+	case expr.Not:
+		s.learn(ctx, a, ^v&expr.Mask(w))
+	case expr.Neg:
+		s.learn(ctx, a, -v&expr.Mask(w))
+	case expr.ZExt, expr.SExt:
+		s.learn(ctx, a, v&expr.Mask(ctx.Width(a)))
+	case expr.Concat:
+		lw := ctx.Width(b)
+		s.learn(ctx, a, v>>lw)
+		s.learn(ctx, b, v&expr.Mask(lw))
+	case expr.Add:
+		if k, isConst := ctx.IsConst(b); isConst {
+			s.learn(ctx, a, (v-k)&expr.Mask(w))
+		}
+	case expr.Xor:
+		if k, isConst := ctx.IsConst(b); isConst {
+			s.learn(ctx, a, v^k)
+		}
+	case expr.And:
+		if w == 1 && v == 1 {
+			s.learn(ctx, a, 1)
+			s.learn(ctx, b, 1)
+		}
+	case expr.Or:
+		if w == 1 && v == 0 {
+			s.learn(ctx, a, 0)
+			s.learn(ctx, b, 0)
+		}
+	case expr.Eq:
+		if k, isConst := ctx.IsConst(b); isConst && v == 1 {
+			s.learn(ctx, a, k)
+		}
+	}
+}
+
+// Cond returns constraint c as a 1-bit expression.
+func (c *Constraint) Cond(ctx *expr.Ctx) expr.Ref {
+	if ctx.Width(c.R) == 1 {
+		if c.V != 0 {
+			return c.R
+		}
+		return ctx.Not(c.R)
+	}
+	return ctx.Eq(c.R, ctx.Const(c.V, ctx.Width(c.R)))
+}
+
+// Conjuncts returns the path condition, first constraint first, without the exclusions.
+func (s *State) Conjuncts(ctx *expr.Ctx) []expr.Ref {
+	if s.Path == nil {
+		return nil
+	}
+	out := make([]expr.Ref, s.Path.Depth)
+	for c := s.Path; c != nil; c = c.Parent {
+		out[c.Depth-1] = c.Cond(ctx)
+	}
+	return out
+}
+
+// Exclusions returns the conditions that keep the state away from its siblings.
+func (s *State) Exclusions(ctx *expr.Ctx) []expr.Ref {
+	var out []expr.Ref
+	for i := range s.Excl {
+		out = append(out, ctx.Not(s.Excl[i].Cond(ctx)))
+	}
+	return out
+}
+
+// Rebase moves the state to model, which must satisfy Path and Excl: every
+// value with an expression is evaluated anew.
+func (s *State) Rebase(ctx *expr.Ctx, model expr.Assignment) {
+	s.Model = model
+	ctx.NewEval()
+	s.Sys.Rebase(func(r expr.Ref) uint64 { return ctx.EvalMemo(r, model) })
+}
+
+// Resume fills the fact table of a forked state.
+func (s *State) Resume(ctx *expr.Ctx) {
+	s.resetFacts()
+	var list []*Constraint
+	for c := s.Path; c != nil; c = c.Parent {
+		list = append(list, c)
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		s.learn(ctx, list[i].R, list[i].V)
+	}
+}
+
+// Decisions returns the log in order.
+func (s *State) Decisions() []testcase.Decision {
+	if s.Log == nil {
+		return nil
+	}
+	out := make([]testcase.Decision, s.Log.Depth)
+	for e := s.Log; e != nil; e = e.Parent {
+		out[e.Depth-1] = testcase.Decision{Kind: e.Kind.String(), PC: testcase.Hex(e.PC), Value: testcase.Hex(e.Value)}
+	}
+	return out
+}
+
+// Eval returns the text under model.
+func (t Text) Eval(ctx *expr.Ctx, model expr.Assignment) string {
+	out := append([]byte(nil), t.Data...)
+	ctx.NewEval()
+	for i, r := range t.Sym {
+		if r != 0 {
+			out[i] = byte(ctx.EvalMemo(r, model))
+		}
+	}
+	return string(out)
+}
