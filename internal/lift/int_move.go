@@ -365,7 +365,6 @@ func log2Bytes(w int) int { return bits.TrailingZeros(uint(w / 8)) }
 func init() {
 	register(map[x86asm.Op]row{
 		x86asm.MOV:    {lift: mov, note: "segment registers can be read only"},
-		x86asm.MOVNTI: {lift: mov},
 		x86asm.MOVZX:  {lift: extend(false)},
 		x86asm.MOVSX:  {lift: extend(true)},
 		x86asm.MOVSXD: {lift: extend(true)},

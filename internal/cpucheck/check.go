@@ -1,0 +1,231 @@
+package cpucheck
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"symchef/internal/ir"
+	"symchef/internal/ir/iref"
+	"symchef/internal/lift"
+)
+
+// scratch is the memory of the lifted side: the two pages.
+type scratch struct{ data, stack [pageSize]byte }
+
+var errUnmapped = errors.New("cpucheck: unmapped")
+
+func (m *scratch) at(addr uint64, n int) ([]byte, error) {
+	for _, pg := range []struct {
+		base uint64
+		mem  []byte
+	}{{dataPage, m.data[:]}, {stackPage, m.stack[:]}} {
+		if off := addr - pg.base; off < pageSize && off+uint64(n) <= pageSize {
+			return pg.mem[off:][:n], nil
+		}
+	}
+	return nil, errUnmapped
+}
+
+func (m *scratch) ReadMem(addr uint64, p []byte) error {
+	q, err := m.at(addr, len(p))
+	copy(p, q)
+	return err
+}
+
+func (m *scratch) WriteMem(addr uint64, p []byte) error {
+	q, err := m.at(addr, len(p))
+	copy(q, p)
+	return err
+}
+
+// load puts state s into the machine's slots and memory.
+func (s *State) load(m *iref.Machine, mem *scratch) {
+	copy(m.R[ir.RAX:], s.GPR[:])
+	m.R[ir.GSBase] = DataBase
+	m.R[ir.CCOp], m.R[ir.CCA] = uint64(ir.MakeCC(ir.CCFlags, 64)), s.Flags
+	m.R[ir.DF] = s.Flags >> 10 & 1
+	m.R[ir.MXCSR] = uint64(s.MXCSR())
+	for i := range 16 {
+		m.R[ir.XMM(i, 0)], m.R[ir.XMM(i, 1)] = s.XMM(i)
+	}
+	top := uint64(s.FSW() >> 11 & 7)
+	for i := range 8 {
+		p := ir.FPR + ir.Slot((top+uint64(i))&7)*2
+		sig, se := s.ST(i)
+		m.R[p], m.R[p+1] = sig, uint64(se)
+	}
+	m.R[ir.FTop], m.R[ir.FCW], m.R[ir.FSW], m.R[ir.FTag] = top, uint64(s.FCW()), uint64(s.FSW()&^(7<<11)), uint64(s.FTag())
+	copy(mem.data[DataBase-dataPage:], s.Data[:])
+	copy(mem.stack[StackBase-stackPage:], s.Stack[:])
+}
+
+// save is the reverse of load; what slots do not hold stays as it is in s.
+func (s *State) save(m *iref.Machine, mem *scratch) {
+	copy(s.GPR[:], m.R[ir.RAX:])
+	f := ir.Flags(ir.CC(m.R[ir.CCOp]), m.R[ir.CCA], m.R[ir.CCB], m.R[ir.CCC])
+	s.Flags = f | 0x202 | m.R[ir.DF]<<10
+	s.SetMXCSR(uint32(m.R[ir.MXCSR]))
+	for i := range 16 {
+		s.SetXMM(i, m.R[ir.XMM(i, 0)], m.R[ir.XMM(i, 1)])
+	}
+	top := m.R[ir.FTop]
+	for i := range 8 {
+		p := ir.FPR + ir.Slot((top+uint64(i))&7)*2
+		s.SetST(i, m.R[p], uint16(m.R[p+1]))
+	}
+	s.SetX87(uint16(m.R[ir.FCW]), uint16(m.R[ir.FSW]|top<<11), uint8(m.R[ir.FTag]))
+	copy(s.Data[:], mem.data[DataBase-dataPage:])
+	copy(s.Stack[:], mem.stack[StackBase-stackPage:])
+}
+
+// Signals of the traps.
+var trapSignal = map[ir.TrapKind]uint64{ir.TrapUD: 4, ir.TrapDE: 8, ir.TrapBP: 5, ir.TrapGP: 11}
+
+// maxBlocks bounds the blocks of one evaluation.
+const maxBlocks = 10000
+
+// Eval runs code on the lifted side. An error means that an instruction is not supported.
+func Eval(code []byte, before *State) (State, error) {
+	after := *before
+	var mem scratch
+	m := iref.Machine{Mem: &mem}
+	before.load(&m, &mem)
+	fetch := func(addr uint64, p []byte) int {
+		if off := addr - CodeBase; off < uint64(len(code)) {
+			return copy(p, code[off:])
+		}
+		return 0
+	}
+	pc := uint64(CodeBase)
+	blocks := map[uint64]*ir.Block{}
+	for range maxBlocks {
+		if pc-CodeBase >= uint64(len(code)) {
+			break
+		}
+		b := blocks[pc]
+		if b == nil {
+			var err error
+			if b, err = lift.Lift(pc, fetch); err != nil {
+				return after, err
+			}
+			blocks[pc] = b
+		}
+		exit := m.Run(b)
+		pc = exit.PC
+		switch exit.Kind {
+		case iref.Trap:
+			after.Signal = trapSignal[exit.Trap]
+		case iref.Fault:
+			after.Signal = 11
+		case iref.Unsup:
+			return after, fmt.Errorf("%s: %w", lift.Describe(pc, fetch), exit.Err)
+		}
+		if exit.Kind != iref.Branch {
+			break
+		}
+	}
+	after.save(&m, &mem)
+	after.RIP = pc
+	return after, nil
+}
+
+// Form is one instruction form to check.
+type Form struct {
+	Name string
+	Code []byte
+	// Undef are the flags that the SDM leaves undefined; UndefIf those that depend on the state before.
+	Undef   uint64
+	UndefIf func(before *State) uint64
+	// Skip tells that the result of a state is undefined altogether.
+	Skip func(before *State) bool
+	// X87 also compares the x87 state: control, status, tags, ST(0..7).
+	X87 bool
+}
+
+// Check runs a form on states on both sides and reports the first differences. It returns how many states differ.
+func (c *CPU) Check(t testing.TB, f Form, states []State) int {
+	t.Helper()
+	want, err := c.Run(f.Code, states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := 0
+	for i := range states {
+		if f.Skip != nil && f.Skip(&states[i]) {
+			continue
+		}
+		got, err := Eval(f.Code, &states[i])
+		if err != nil {
+			t.Errorf("%s: % x: %v", f.Name, f.Code, err)
+			return len(states)
+		}
+		undef := f.Undef
+		if f.UndefIf != nil {
+			undef |= f.UndefIf(&states[i])
+		}
+		d := diff(&states[i], &want[i], &got, undef, f.X87)
+		if d == "" {
+			continue
+		}
+		if bad++; bad <= 2 {
+			t.Errorf("%s: % x: (before: processor, lifted)%s", f.Name, f.Code, d)
+		}
+	}
+	if bad > 2 {
+		t.Errorf("%s: %d of %d states differ", f.Name, bad, len(states))
+	}
+	return bad
+}
+
+var regNames = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
+
+// diff describes how got differs from want, one line each; empty if it does not.
+func diff(before, want, got *State, undef uint64, x87 bool) string {
+	var out strings.Builder
+	line := func(name string, b, w, g any) {
+		if w != g {
+			fmt.Fprintf(&out, "\n\t%s %#x: %#x, %#x", name, b, w, g)
+		}
+	}
+	line("signal", before.Signal, want.Signal, got.Signal)
+	line("rip", before.RIP, want.RIP, got.RIP)
+	for i := range want.GPR {
+		line(regNames[i], before.GPR[i], want.GPR[i], got.GPR[i])
+	}
+	m := CompareFlags &^ undef
+	if want.Signal == 0 { // a fault may leave the flags of an earlier part of the instruction
+		line("flags", before.Flags&m, want.Flags&m, got.Flags&m)
+	}
+	for i := range 16 {
+		b0, b1 := before.XMM(i)
+		w0, w1 := want.XMM(i)
+		g0, g1 := got.XMM(i)
+		line(fmt.Sprintf("xmm%d", i), [2]uint64{b1, b0}, [2]uint64{w1, w0}, [2]uint64{g1, g0})
+	}
+	line("mxcsr", before.MXCSR(), want.MXCSR(), got.MXCSR())
+	if x87 {
+		line("fcw", before.FCW(), want.FCW(), got.FCW())
+		line("fsw", before.FSW(), want.FSW(), got.FSW())
+		line("ftag", before.FTag(), want.FTag(), got.FTag())
+		for i := range 8 {
+			b0, b1 := before.ST(i)
+			w0, w1 := want.ST(i)
+			g0, g1 := got.ST(i)
+			line(fmt.Sprintf("st%d", i), [2]uint64{uint64(b1), b0}, [2]uint64{uint64(w1), w0}, [2]uint64{uint64(g1), g0})
+		}
+	}
+	mem := func(name string, base uint64, b, w, g []byte) {
+		if bytes.Equal(w, g) {
+			return
+		}
+		for i := range w {
+			line(fmt.Sprintf("%s[%#x]", name, i), b[i], w[i], g[i])
+		}
+	}
+	mem("data", DataBase, before.Data[:], want.Data[:], got.Data[:])
+	mem("stack", StackBase, before.Stack[:], want.Stack[:], got.Stack[:])
+	return out.String()
+}

@@ -1,0 +1,118 @@
+// Executes instruction bytes on the processor: reads records from standard
+// input, writes them back as they are afterwards. The record is State of
+// state.go; the code runs at CODE, surrounded by int3.
+#define _GNU_SOURCE
+#include <asm/prctl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define DATA 0x10000000UL
+#define STACK 0x20000000UL
+#define CODE 0x30000000UL
+#define WINDOW 0x800
+#define ENTRY 0x800
+
+struct rec {
+	uint64_t gpr[16]; // hardware order
+	uint64_t flags, rip, sig, len;
+	uint8_t code[64];
+	uint8_t fx[512];
+	uint8_t data[1024];
+	uint8_t stack[512];
+} __attribute__((aligned(16)));
+
+static struct rec r;
+static sigjmp_buf back;
+uint64_t entry = CODE + ENTRY;
+
+void enter(struct rec *r);
+__asm__(
+"enter:\n"
+"	fxrstor64 224(%rdi)\n"
+"	pushq 128(%rdi)\n"
+"	popfq\n"
+"	mov 0(%rdi), %rax\n"
+"	mov 8(%rdi), %rcx\n"
+"	mov 16(%rdi), %rdx\n"
+"	mov 24(%rdi), %rbx\n"
+"	mov 32(%rdi), %rsp\n"
+"	mov 40(%rdi), %rbp\n"
+"	mov 48(%rdi), %rsi\n"
+"	mov 64(%rdi), %r8\n"
+"	mov 72(%rdi), %r9\n"
+"	mov 80(%rdi), %r10\n"
+"	mov 88(%rdi), %r11\n"
+"	mov 96(%rdi), %r12\n"
+"	mov 104(%rdi), %r13\n"
+"	mov 112(%rdi), %r14\n"
+"	mov 120(%rdi), %r15\n"
+"	mov 56(%rdi), %rdi\n"
+"	jmp *entry(%rip)\n"
+);
+
+static const int order[16] = {
+	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+};
+
+// The kernel gives handlers a fresh x87 and MXCSR state, so leaving by longjmp leaves the guest's behind.
+static void stop(int sig, siginfo_t *si, void *p) {
+	ucontext_t *u = p;
+	for (int i = 0; i < 16; i++)
+		r.gpr[i] = u->uc_mcontext.gregs[order[i]];
+	r.flags = u->uc_mcontext.gregs[REG_EFL];
+	r.rip = u->uc_mcontext.gregs[REG_RIP];
+	memcpy(r.fx, u->uc_mcontext.fpregs, 512);
+	r.sig = sig;
+	if (sig == SIGTRAP) { // the int3 after the code
+		r.sig = 0;
+		r.rip--;
+	}
+	siglongjmp(back, 1);
+}
+
+static int all(int out, void *p, size_t n) {
+	for (size_t at = 0; at < n;) {
+		ssize_t k = out ? write(1, (char *)p + at, n - at) : read(0, (char *)p + at, n - at);
+		if (k <= 0)
+			return 0;
+		at += k;
+	}
+	return 1;
+}
+
+int main(void) {
+	int rwx = PROT_READ | PROT_WRITE | PROT_EXEC, how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+	mmap((void *)DATA, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
+	mmap((void *)STACK, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
+	mmap((void *)CODE, 4096, rwx, how, -1, 0);
+	syscall(SYS_arch_prctl, ARCH_SET_GS, DATA + WINDOW);
+	static char alt[65536];
+	stack_t ss = {.ss_sp = alt, .ss_size = sizeof alt};
+	sigaltstack(&ss, 0);
+	struct sigaction sa = {.sa_sigaction = stop, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+	int sigs[] = {SIGTRAP, SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+	for (int i = 0; i < 5; i++)
+		sigaction(sigs[i], &sa, 0);
+	while (all(0, &r, sizeof r)) {
+		memset((void *)DATA, 0, 4096);
+		memset((void *)STACK, 0, 4096);
+		memcpy((void *)(DATA + WINDOW), r.data, sizeof r.data);
+		memcpy((void *)(STACK + WINDOW), r.stack, sizeof r.stack);
+		memset((void *)CODE, 0xcc, 4096);
+		memcpy((void *)(CODE + ENTRY), r.code, r.len);
+		if (!sigsetjmp(back, 0))
+			enter(&r);
+		memcpy(r.data, (void *)(DATA + WINDOW), sizeof r.data);
+		memcpy(r.stack, (void *)(STACK + WINDOW), sizeof r.stack);
+		if (!all(1, &r, sizeof r))
+			break;
+	}
+	return 0;
+}
