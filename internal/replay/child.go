@@ -30,7 +30,7 @@ func MaybeConfineChild() {
 		if b, err := json.Marshal(e); err == nil {
 			unix.Write(endFD, b)
 		}
-		os.Exit(0)
+		syscall.Exit(0) // os.Exit of a race-enabled binary sleeps for a second
 	case execArg:
 		runtime.LockOSThread() // Landlock and capabilities are per thread
 		err := execChild()

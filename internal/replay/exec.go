@@ -33,7 +33,7 @@ func execChild() error {
 		return fmt.Errorf("%w: %w", errSetup, err)
 	}
 	if sp.Probe {
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	if err := setLimits(sp); err != nil {
 		return fmt.Errorf("%w: %w", errSetup, err)
