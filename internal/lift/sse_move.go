@@ -254,7 +254,10 @@ var helperLDMXCSR = ir.DefineHelper(ir.HelperRow{
 	},
 	Run: func(u *ir.Uop, m ir.Machine) error {
 		r := m.Reg()
-		r[ir.MXCSR] = r[u.A] & mxcsrMask
+		if err := checkMXCSR(r[u.A]); err != nil {
+			return err
+		}
+		r[ir.MXCSR] = r[u.A]
 		return nil
 	},
 })
@@ -293,7 +296,7 @@ func init() {
 		x86asm.MOVHPD:    {moveHalf(1, 0), ""},
 		x86asm.MOVLHPS:   {moveHalf(1, 0), ""},
 		x86asm.MOVHLPS:   {moveHalf(0, 1), ""},
-		x86asm.LDMXCSR:   {loadMXCSR, ""},
+		x86asm.LDMXCSR:   {loadMXCSR, "unmasking an exception is not supported"},
 		x86asm.STMXCSR:   {storeMXCSR, ""},
 	})
 }

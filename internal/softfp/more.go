@@ -164,3 +164,9 @@ func (e *Env) Extract(n Num) (exp, sig Num) {
 	n.Exp, n.Denorm = 0, false
 	return exp, n
 }
+
+// Constant returns hi:lo * 2^(exp-127), bit 127 set, as an 80-bit number in mode m; no exception is raised (fldpi ...).
+func (m Mode) Constant(exp int, hi, lo uint64) Num {
+	e := Env{Mode: m}
+	return e.round(F80, false, exp, hi, lo)
+}
