@@ -1,0 +1,291 @@
+// Package smtlib writes conjunctions of expressions as SMT-LIB 2 scripts
+// (QF_BV), reads them back, and asks an external solver about them.
+//
+//	script := smtlib.Print(ctx, conjuncts)
+//	answer, err := smtlib.Solve(context.Background(), "/usr/bin/cvc5", script, time.Minute)
+//
+// It is the oracle of the built-in solver, and what a path condition looks
+// like to a reader. A script of Print's reads back as the same expressions.
+package smtlib
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"symchef/internal/expr"
+)
+
+// maxNesting bounds how deep terms nest: deeper ones get a name.
+const maxNesting = 24
+
+// Print returns a script that declares the variables of the conjuncts,
+// asserts each of them, and asks whether they are satisfiable together.
+//
+// Nodes used more than once are named by define-fun. A one-bit comparison or
+// connective is a Bool, every other node a bit vector. Tables are functions,
+// nested ites over the index: never arrays. So are the high halves of
+// products.
+//
+// require: every conjunct is one bit wide.
+func Print(ctx *expr.Ctx, conjuncts []expr.Ref) string {
+	p := &printer{ctx: ctx, uses: map[expr.Ref]int{}, text: map[expr.Ref]string{}, depth: map[expr.Ref]int{},
+		helpers: map[string]bool{}, tables: map[string]string{}, prefix: "?"}
+	for v := range ctx.NumVars() {
+		for strings.HasPrefix(ctx.VarName(expr.VarID(v)), p.prefix) {
+			p.prefix += "?"
+		}
+	}
+	for _, r := range conjuncts {
+		if ctx.Width(r) != 1 {
+			panic("smtlib: a conjunct wider than a bit")
+		}
+		p.count(r)
+	}
+	slices.SortFunc(p.vars, func(a, b expr.VarID) int { return strings.Compare(ctx.VarName(a), ctx.VarName(b)) })
+	p.out.WriteString("(set-option :produce-models true)\n(set-logic QF_BV)\n")
+	for _, v := range p.vars {
+		fmt.Fprintf(&p.out, "(declare-const %s (_ BitVec %d))\n", symbol(ctx.VarName(v)), ctx.VarWidth(v))
+	}
+	for _, r := range conjuncts {
+		p.emit(r)
+		fmt.Fprintf(&p.out, "(assert %s)\n", p.asBool(r))
+	}
+	p.out.WriteString("(check-sat)\n")
+	return p.out.String()
+}
+
+type printer struct {
+	ctx     *expr.Ctx
+	out     strings.Builder
+	vars    []expr.VarID
+	uses    map[expr.Ref]int
+	text    map[expr.Ref]string // in the node's own sort
+	depth   map[expr.Ref]int
+	helpers map[string]bool   // functions defined, by name
+	tables  map[string]string // names of tables by their definition
+	prefix  string            // of all names that are no variables'
+	names   int
+}
+
+func (p *printer) operands(r expr.Ref) []expr.Ref {
+	return []expr.Ref{p.ctx.A(r), p.ctx.B(r), p.ctx.C(r)}[:p.ctx.Kind(r).Arity()]
+}
+
+// count counts the uses of each node under r and collects the variables.
+func (p *printer) count(r expr.Ref) {
+	todo := []expr.Ref{r}
+	for len(todo) > 0 {
+		r := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		p.uses[r]++
+		if p.uses[r] > 1 {
+			continue
+		}
+		if p.ctx.Kind(r) == expr.Var {
+			p.vars = append(p.vars, p.ctx.VarOf(r))
+		}
+		todo = append(todo, p.operands(r)...)
+	}
+}
+
+// emit makes the text of r, naming shared nodes in passing.
+func (p *printer) emit(r expr.Ref) {
+	todo := []expr.Ref{r}
+	for len(todo) > 0 {
+		r := todo[len(todo)-1]
+		if _, ok := p.text[r]; ok {
+			todo = todo[:len(todo)-1]
+			continue
+		}
+		ready := true
+		depth := 0
+		ops := p.operands(r)
+		for i := len(ops) - 1; i >= 0; i-- {
+			if _, ok := p.text[ops[i]]; !ok {
+				todo = append(todo, ops[i])
+				ready = false
+			}
+			depth = max(depth, p.depth[ops[i]]+1)
+		}
+		if !ready {
+			continue
+		}
+		todo = todo[:len(todo)-1]
+		text := p.term(r)
+		if len(ops) > 0 && (p.uses[r] > 1 || depth > maxNesting) {
+			p.names++
+			name := p.prefix + strconv.Itoa(p.names)
+			sort := fmt.Sprintf("(_ BitVec %d)", p.ctx.Width(r))
+			if p.isBool(r) {
+				sort = "Bool"
+			}
+			fmt.Fprintf(&p.out, "(define-fun %s () %s %s)\n", name, sort, text)
+			text, depth = name, 0
+		}
+		p.text[r], p.depth[r] = text, depth
+	}
+}
+
+// isBool reports whether r is printed as a Bool.
+func (p *printer) isBool(r expr.Ref) bool {
+	switch p.ctx.Kind(r) {
+	case expr.Eq, expr.Ult, expr.Slt:
+		return true
+	case expr.Not, expr.And, expr.Or, expr.Xor, expr.Ite:
+		return p.ctx.Width(r) == 1
+	}
+	return false
+}
+
+func (p *printer) asBool(r expr.Ref) string {
+	if v, ok := p.ctx.IsConst(r); ok {
+		return strconv.FormatBool(v == 1)
+	}
+	if p.isBool(r) {
+		return p.text[r]
+	}
+	return "(= " + p.text[r] + " #b1)"
+}
+
+func (p *printer) asVector(r expr.Ref) string {
+	if p.isBool(r) {
+		return "(ite " + p.text[r] + " #b1 #b0)"
+	}
+	return p.text[r]
+}
+
+var boolNames = map[expr.Kind]string{expr.Not: "not", expr.And: "and", expr.Or: "or", expr.Xor: "xor"}
+
+func (p *printer) term(r expr.Ref) string {
+	c := p.ctx
+	k, w := c.Kind(r), c.Width(r)
+	var a, b string
+	if k.Arity() > 0 {
+		a = p.asVector(c.A(r))
+	}
+	if k.Arity() == 2 {
+		b = " " + p.asVector(c.B(r))
+	}
+	switch k {
+	case expr.Const:
+		v, _ := c.IsConst(r)
+		return literal(v, w)
+	case expr.Var:
+		return symbol(c.VarName(c.VarOf(r)))
+	case expr.Ite:
+		if w == 1 {
+			return fmt.Sprintf("(ite %s %s %s)", p.asBool(c.A(r)), p.asBool(c.B(r)), p.asBool(c.C(r)))
+		}
+		return fmt.Sprintf("(ite %s %s %s)", p.asBool(c.A(r)), p.asVector(c.B(r)), p.asVector(c.C(r)))
+	case expr.Extract:
+		return fmt.Sprintf("((_ extract %d %d) %s)", c.Lo(r)+w-1, c.Lo(r), a)
+	case expr.ZExt, expr.SExt:
+		return fmt.Sprintf("((_ %v %d) %s)", k, w-c.Width(c.A(r)), a)
+	case expr.Select:
+		return "(" + p.table(c.Table(r), c.Width(c.A(r)), w) + " " + a + ")"
+	case expr.MulHU, expr.MulHS:
+		return "(" + p.mulHigh(k, w) + " " + a + b + ")"
+	case expr.Not, expr.And, expr.Or, expr.Xor:
+		if w > 1 {
+			break
+		}
+		if k == expr.Not {
+			return "(not " + p.asBool(c.A(r)) + ")"
+		}
+		return "(" + boolNames[k] + " " + p.asBool(c.A(r)) + " " + p.asBool(c.B(r)) + ")"
+	}
+	return "(" + k.String() + " " + a + b + ")"
+}
+
+// mulHigh defines the high half of a product of w-bit numbers and returns the
+// function's name.
+func (p *printer) mulHigh(k expr.Kind, w uint) string {
+	name := p.prefix + k.String() + strconv.Itoa(int(w))
+	if !p.helpers[name] {
+		p.helpers[name] = true
+		p.out.WriteString(mulHighDefinition(name, k, w))
+	}
+	return name
+}
+
+func mulHighDefinition(name string, k expr.Kind, w uint) string {
+	ext := expr.ZExt
+	if k == expr.MulHS {
+		ext = expr.SExt
+	}
+	return fmt.Sprintf("(define-fun %s ((x (_ BitVec %d)) (y (_ BitVec %d))) (_ BitVec %d) ((_ extract %d %d) (bvmul ((_ %v %d) x) ((_ %v %d) y))))\n",
+		name, w, w, w, 2*w-1, w, ext, w, ext, w)
+}
+
+// table defines a table of constants and returns the function's name. An
+// index without a line of its own reads 0.
+func (p *printer) table(vals []uint64, iw, w uint) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, " ((i (_ BitVec %d))) (_ BitVec %d)", iw, w)
+	n := 0
+	for i, v := range vals {
+		if v != 0 && uint64(i) <= expr.Mask(iw) {
+			fmt.Fprintf(&b, "\n  (ite (= i %s) %s", literal(uint64(i), iw), literal(v, w))
+			n++
+		}
+	}
+	fmt.Fprintf(&b, " %s%s)\n", literal(0, w), strings.Repeat(")", n))
+	def := b.String()
+	name, ok := p.tables[def]
+	if !ok {
+		name = fmt.Sprintf("%stable%d", p.prefix, len(p.tables))
+		p.tables[def] = name
+		p.out.WriteString("(define-fun " + name + def)
+	}
+	return name
+}
+
+// literal prints a constant, in hexadecimal where the width allows.
+func literal(v uint64, w uint) string {
+	if w%4 == 0 {
+		return fmt.Sprintf("#x%0*x", w/4, v)
+	}
+	return fmt.Sprintf("#b%0*b", w, v)
+}
+
+// unquotable are the characters a quoted symbol cannot hold, and the escape.
+const unquotable = "|\\%"
+
+// symbol quotes a variable's name.
+func symbol(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if ch := name[i]; strings.IndexByte(unquotable, ch) >= 0 || ch < ' ' || ch > '~' {
+			fmt.Fprintf(&b, "%%%02x", ch)
+		} else {
+			b.WriteByte(ch)
+		}
+	}
+	return "|" + b.String() + "|"
+}
+
+// unquote is the inverse of symbol. Solvers drop quotes that are not needed.
+func unquote(s string) (string, error) {
+	if len(s) >= 2 && s[0] == '|' {
+		s = s[1 : len(s)-1]
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+3 > len(s) {
+			return "", fmt.Errorf("smtlib: symbol |%s|", s)
+		}
+		v, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", fmt.Errorf("smtlib: symbol |%s|", s)
+		}
+		b.WriteByte(byte(v))
+		i += 2
+	}
+	return b.String(), nil
+}

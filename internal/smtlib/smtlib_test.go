@@ -1,0 +1,234 @@
+package smtlib
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"symchef/internal/expr"
+)
+
+var seedFlag = flag.Uint64("seed", 20250611, "seed of the random tests")
+
+// random returns an expression of w bits over two short variables.
+func random(c *expr.Ctx, r *rand.Rand, w uint, depth int) expr.Ref {
+	if depth == 0 {
+		switch v := c.Var([]string{"stdin[0]", "a|b%\\"}[r.IntN(2)], 6); {
+		case r.IntN(4) == 0:
+			return c.Const(r.Uint64(), w)
+		case w > 6:
+			return c.ZExt(v, w)
+		default:
+			return c.Extract(v, r.UintN(7-w), w)
+		}
+	}
+	sub := func(w uint) expr.Ref { return random(c, r, w, depth-1) }
+	x := sub(w)
+	wide := 1 + r.UintN(16)
+	switch r.IntN(26) {
+	case 0:
+		return c.Not(x)
+	case 1:
+		return c.Neg(x)
+	case 2:
+		return c.And(x, sub(w))
+	case 3:
+		return c.Or(x, sub(w))
+	case 4:
+		return c.Xor(x, sub(w))
+	case 5:
+		return c.Add(x, sub(w))
+	case 6:
+		return c.Mul(x, sub(w))
+	case 7:
+		return c.MulHU(x, sub(w))
+	case 8:
+		return c.MulHS(x, sub(w))
+	case 9:
+		return c.UDiv(x, sub(w))
+	case 10:
+		return c.URem(x, sub(w))
+	case 11:
+		return c.SDiv(x, sub(w))
+	case 12:
+		return c.SRem(x, sub(w))
+	case 13:
+		return c.Shl(x, sub(w))
+	case 14:
+		return c.LShr(x, sub(w))
+	case 15:
+		return c.AShr(x, sub(w))
+	case 16, 17:
+		return c.Ite(sub(1), x, sub(w))
+	case 18:
+		return c.SExt(c.Eq(sub(wide), sub(wide)), w)
+	case 19:
+		return c.ZExt(c.Ult(sub(wide), sub(wide)), w)
+	case 20:
+		return c.SExt(c.Slt(sub(wide), sub(wide)), w)
+	case 21:
+		if w > 1 {
+			return c.Concat(sub(w-1), sub(1))
+		}
+	case 22:
+		return c.Extract(sub(w+wide), r.UintN(wide+1), w)
+	case 23:
+		vals := make([]uint64, 1+r.IntN(9))
+		for i := range vals {
+			vals[i] = r.Uint64()
+		}
+		return c.Select(vals, sub(4), w)
+	}
+	return x
+}
+
+func randomConjuncts(c *expr.Ctx, s uint64) []expr.Ref {
+	r := rand.New(rand.NewPCG(s, 0))
+	var list []expr.Ref
+	for range 1 + r.IntN(4) {
+		list = append(list, random(c, r, 1, 2+r.IntN(5)))
+	}
+	return list
+}
+
+func TestRoundTrip(t *testing.T) {
+	for i := range uint64(2000) {
+		c := expr.New()
+		want := randomConjuncts(c, *seedFlag+i)
+		script := Print(c, want)
+		got, err := Parse(c, script)
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("-seed=%d: %v, %v, not %v\n%s", *seedFlag+i, err, got, want, script)
+		}
+		fresh := expr.New()
+		again, err := Parse(fresh, script)
+		if err != nil || Print(fresh, again) != script {
+			t.Fatalf("-seed=%d: in a fresh Ctx %v\n%s\n%s", *seedFlag+i, err, script, Print(fresh, again))
+		}
+	}
+}
+
+// TestPrintForm is what a reader sees.
+func TestPrintForm(t *testing.T) {
+	c := expr.New()
+	a, b := c.Var("stdin[0]", 8), c.Var("stdin[1]", 8)
+	sum := c.Add(c.ZExt(a, 16), c.Mul(c.ZExt(b, 16), c.Const(10, 16)))
+	tab := c.Select([]uint64{7, 0, 3}, a, 8)
+	got := Print(c, []expr.Ref{c.Ult(sum, c.Const(500, 16)), c.Ne(c.MulHU(sum, c.Var("m", 16)), c.Const(77, 16)), c.Ult(tab, b)})
+	for _, want := range []string{
+		"(declare-const |m| (_ BitVec 16))\n(declare-const |stdin[0]| (_ BitVec 8))\n(declare-const |stdin[1]| (_ BitVec 8))\n",
+		"(define-fun ?1 () (_ BitVec 16) (bvadd ",
+		"(assert (bvult ?1 #x01f4))\n",
+		"(define-fun ?mulhu16 ((x (_ BitVec 16)) (y (_ BitVec 16))) (_ BitVec 16) ((_ extract 31 16) (bvmul ((_ zero_extend 16) x) ((_ zero_extend 16) y))))\n",
+		"(define-fun ?table0 ((i (_ BitVec 8))) (_ BitVec 8)\n  (ite (= i #x00) #x07\n  (ite (= i #x02) #x03 #x00)))\n(assert (bvult (?table0 |stdin[0]|) |stdin[1]|))\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, s := range []string{
+		"(", ")", "x", "()", "(foo)", "(assert)", "(assert #b1)", "(assert x)", "(assert (bvadd #b1 #b1))",
+		"(assert (= #b1 #b11))", "(declare-const a Bool)", "(declare-const a (_ BitVec 65))", "(declare-const (a) (_ BitVec 5))",
+		"(declare-const a (_ BitVec 5)) (declare-const a (_ BitVec 6))", "(assert (and true #b1))", "(assert (not #b1))",
+		"(assert (= ((_ extract 4 0) #b1) #b1))", "(assert (= ((_ zero_extend 64) #b1) #b1))", "(define-fun f ((x Bool)) Bool x)",
+		"(define-fun f () Bool #b1)", "(define-fun f () (_ BitVec 2) #b1)", "(assert |a", "(assert (ite #b1 true true))",
+		"(assert (let ((x)) true))", "(assert (=))", "(assert (()))", "(assert #b)", "(assert (bvult true true))",
+		"(assert (= (concat #x0000000000000000 #b1) #b1))", strings.Repeat("(", 200000),
+		"(assert " + strings.Repeat("(not ", 9000) + "true" + strings.Repeat(")", 9001),
+	} {
+		if refs, err := Parse(expr.New(), s); err == nil {
+			t.Errorf("%.60s: %v", s, refs)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for i := range uint64(8) {
+		c := expr.New()
+		f.Add(Print(c, randomConjuncts(c, i)))
+	}
+	f.Add("(declare-fun a () (_ BitVec 8))(assert (let ((x (bvneg a))) (xor (bvsle x a) (distinct a x) true)))")
+	f.Fuzz(func(t *testing.T, s string) {
+		c := expr.New()
+		refs, err := Parse(c, s)
+		if err != nil {
+			return
+		}
+		again, err := Parse(c, Print(c, refs))
+		if err != nil || !slices.Equal(again, refs) {
+			t.Fatalf("%v, %v, not %v\n%s", err, again, refs, Print(c, refs))
+		}
+	})
+}
+
+func solvers(t *testing.T) []string {
+	found := Find()
+	if len(found) == 0 {
+		t.Skip("neither cvc5 nor z3 is installed")
+	}
+	return found
+}
+
+// TestSolvers compares the solvers' answers with trying all values.
+func TestSolvers(t *testing.T) {
+	for _, path := range solvers(t) {
+		n := map[Status]int{}
+		for i := range uint64(40) {
+			c := expr.New()
+			a, b := c.Var("stdin[0]", 6), c.Var("a|b%\\", 6)
+			list := randomConjuncts(c, *seedFlag+i)
+			all := c.Const(1, 1)
+			for _, r := range list {
+				all = c.And(all, r)
+			}
+			script := Print(c, list)
+			answer, err := Solve(context.Background(), path, script, time.Minute)
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", path, err, script)
+			}
+			want := Unsat
+			for v := range uint64(1 << 12) {
+				if c.Eval(all, expr.Assignment{v & 63, v >> 6}) == 1 {
+					want = Sat
+				}
+			}
+			if answer.Status != want {
+				t.Fatalf("-seed=%d: %s says %v, not %v\n%s", *seedFlag+i, path, answer.Status, want, script)
+			}
+			if want == Sat {
+				model := expr.Assignment{answer.Model[c.VarName(c.VarOf(a))], answer.Model[c.VarName(c.VarOf(b))]}
+				if c.Eval(all, model) != 1 {
+					t.Fatalf("-seed=%d: %s: model %v is none\n%s", *seedFlag+i, path, answer.Model, script)
+				}
+			}
+			n[want]++
+		}
+		t.Logf("%s: %v", path, n)
+	}
+}
+
+func TestSolveFails(t *testing.T) {
+	hard := "(set-logic QF_BV)(declare-const a (_ BitVec 64))(declare-const b (_ BitVec 64))" +
+		"(assert (= (bvmul a b) #x7fffffffffffffe7))(assert (bvult #x0000000000000001 a))(assert (bvult a #x00000000ffffffff))" +
+		"(assert (bvult #x0000000000000001 b))(assert (bvult b #x00000000ffffffff))(check-sat)\n"
+	for _, path := range solvers(t) {
+		if a, err := Solve(context.Background(), path, "(assert nonsense)\n(check-sat)\n", time.Minute); err == nil {
+			t.Errorf("%s: %v for nonsense", path, a)
+		}
+		start := time.Now()
+		a, err := Solve(context.Background(), path, hard, 300*time.Millisecond)
+		if err != nil || a.Status != Unknown || time.Since(start) > 5*time.Second {
+			t.Errorf("%s: %v, %v after %v", path, a, err, time.Since(start))
+		}
+	}
+	if _, err := Solve(context.Background(), "/bin/true", "", time.Second); err == nil {
+		t.Error("/bin/true is a solver")
+	}
+}
