@@ -52,7 +52,8 @@ func (c *Chain) extreme(q Query, value expr.Ref, maximum bool) (uint64, Result) 
 		x = c.ctx.Not(value)
 	}
 	best := c.ctx.Eval(x, m)
-	low := uint64(0) // no smaller value is possible
+	low, _ := c.ctx.Range(x) // no smaller value is possible
+	gallop := true
 	// below asks for a value below bound: either best falls or low rises.
 	below := func(bound uint64) Result {
 		res, found := c.Check(with(q, m, c.ctx.Ult(x, c.ctx.Const(bound, w))))
@@ -62,12 +63,13 @@ func (c *Chain) extreme(q Query, value expr.Ref, maximum bool) (uint64, Result) 
 			best = c.ctx.Eval(x, m)
 		case Unsat:
 			low = bound
+			gallop = false
 		}
 		return res
 	}
 	for step := uint64(1); best > low; {
 		bound := best - min(step-1, best-low-1)
-		if low > 0 { // the gallop is over
+		if !gallop {
 			bound = low + (best-low+1)/2
 		}
 		switch below(bound) {
@@ -76,10 +78,6 @@ func (c *Chain) extreme(q Query, value expr.Ref, maximum bool) (uint64, Result) 
 		case Sat:
 			if step < 1<<62 {
 				step *= 4
-			}
-		case Unsat:
-			if bound == best {
-				low = best
 			}
 		}
 	}

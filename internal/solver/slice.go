@@ -28,9 +28,17 @@ func (f *fold) check(r *request) Result {
 				}
 				continue
 			}
+			// The constructors write a conjunction of negations as Not of an Or.
 			if c.ctx.Kind(e) == expr.And {
 				f.todo = append(f.todo, c.ctx.B(e), c.ctx.A(e))
 				continue
+			}
+			if a := c.ctx.A(e); c.ctx.Kind(e) == expr.Not && c.ctx.Kind(a) == expr.Or {
+				f.todo = append(f.todo, c.ctx.Not(c.ctx.B(a)), c.ctx.Not(c.ctx.A(a)))
+				continue
+			}
+			if int(e) >= len(c.mark) {
+				c.growMark()
 			}
 			if c.mark[e] == gen {
 				continue
@@ -43,15 +51,8 @@ func (f *fold) check(r *request) Result {
 		}
 	}
 	f.conj = out
-	for _, e := range out[len(out)-fresh:] {
-		if c.ctx.Kind(e) == expr.Not && c.mark[c.ctx.A(e)] == gen {
-			c.stats.Folded++
-			return Unsat
-		}
-	}
-	// The positive one may be the new one.
-	for _, e := range out[:len(out)-fresh] {
-		if c.ctx.Kind(e) == expr.Not && c.mark[c.ctx.A(e)] == gen {
+	for _, e := range out {
+		if c.contradicted(e, gen) {
 			c.stats.Folded++
 			return Unsat
 		}
@@ -65,6 +66,11 @@ func (f *fold) check(r *request) Result {
 	res := f.next.check(&sub)
 	r.model, r.core = sub.model, sub.core
 	return res
+}
+
+// contradicted reports whether e is the negation of a marked expression.
+func (c *Chain) contradicted(e expr.Ref, gen uint32) bool {
+	return c.ctx.Kind(e) == expr.Not && c.mark[c.ctx.A(e)] == gen
 }
 
 // slice keeps the conjuncts that share variables with the new ones, directly or
@@ -104,7 +110,7 @@ func (s *slice) prepare(conj []expr.Ref) {
 		s.varGen = append(s.varGen, make([]uint32, len(s.parent)-len(s.varGen))...)
 		s.wanted = append(s.wanted, make([]uint32, len(s.parent)-len(s.wanted))...)
 	}
-	if n := len(c.supp.sets); n > len(s.setGen) {
+	if n := len(c.supp.lists); n > len(s.setGen) {
 		s.setGen = append(s.setGen, make([]uint32, n+n/2-len(s.setGen))...)
 	}
 	s.gen++
@@ -120,7 +126,7 @@ func (s *slice) prepare(conj []expr.Ref) {
 			continue
 		}
 		s.setGen[id] = s.gen
-		vs := c.supp.sets[id]
+		vs := c.supp.lists[id]
 		if len(vs) == 0 {
 			continue
 		}
@@ -159,7 +165,7 @@ func (s *slice) check(r *request) Result {
 			continue
 		}
 		s.setGen[id] = s.gen - 1
-		for _, v := range c.supp.sets[id] {
+		for _, v := range c.supp.lists[id] {
 			if s.varGen[v] == s.gen {
 				s.varGen[v] = s.gen - 1
 				s.vars = append(s.vars, v)

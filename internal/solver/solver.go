@@ -236,8 +236,8 @@ func (c *Chain) Stats() Stats {
 
 // newMark starts a new marking of expressions and returns its number.
 func (c *Chain) newMark() uint32 {
-	if n := c.ctx.Len() + 1; n > len(c.mark) {
-		c.mark = append(c.mark, make([]uint32, n+n/2-len(c.mark))...)
+	if c.ctx.Len() >= len(c.mark) {
+		c.growMark()
 	}
 	c.gen++
 	if c.gen == 0 {
@@ -245,6 +245,11 @@ func (c *Chain) newMark() uint32 {
 		c.gen = 1
 	}
 	return c.gen
+}
+
+func (c *Chain) growMark() {
+	n := c.ctx.Len() + 1
+	c.mark = append(c.mark, make([]uint32, n+n/2-len(c.mark))...)
 }
 
 // base returns a copy of hint long enough for every variable.

@@ -1,129 +1,63 @@
 package solver
 
-import (
-	"slices"
+import "symchef/internal/expr"
 
-	"symchef/internal/expr"
-)
-
-// supports knows the variables each expression mentions. Sets are interned, and
-// the union of two sets is computed once.
+// supports lists the variables each expression mentions, and knows how large
+// expressions are. The sets are the Ctx's; here each becomes a list once.
 type supports struct {
-	ctx    *expr.Ctx
-	of     []uint32 // by Ref: its set plus one, 0 when not known
-	size   []uint16 // by Ref: nodes of the expression as a tree, saturating
-	sets   [][]expr.VarID
-	byHash map[uint64][]uint32
-	unions map[uint64]uint32
-	todo   []expr.Ref
-	buf    []expr.VarID
+	ctx   *expr.Ctx
+	lists [][]expr.VarID // by SupportID, nil until asked for
+	size  []uint16       // by Ref: nodes of the expression as a tree, saturating; 0 when not known
+	todo  []expr.Ref
 }
 
-func newSupports(ctx *expr.Ctx) *supports {
-	return &supports{ctx: ctx, sets: [][]expr.VarID{nil}, byHash: map[uint64][]uint32{}, unions: map[uint64]uint32{}}
-}
+func newSupports(ctx *expr.Ctx) *supports { return &supports{ctx: ctx} }
 
-func (s *supports) intern(vs []expr.VarID) uint32 {
-	if len(vs) == 0 {
-		return 0
-	}
-	h := uint64(14695981039346656037)
-	for _, v := range vs {
-		h = (h ^ uint64(v)) * 1099511628211
-	}
-	for _, i := range s.byHash[h] {
-		if slices.Equal(s.sets[i], vs) {
-			return i
-		}
-	}
-	i := uint32(len(s.sets))
-	s.sets = append(s.sets, slices.Clone(vs))
-	s.byHash[h] = append(s.byHash[h], i)
-	return i
-}
-
-func (s *supports) union(a, b uint32) uint32 {
-	if a == b || b == 0 {
-		return a
-	}
-	if a == 0 {
-		return b
-	}
-	if a > b {
-		a, b = b, a
-	}
-	k := uint64(a)<<32 | uint64(b)
-	if u, ok := s.unions[k]; ok {
-		return u
-	}
-	x, y := s.sets[a], s.sets[b]
-	z := s.buf[:0]
-	for len(x) > 0 && len(y) > 0 {
-		switch {
-		case x[0] < y[0]:
-			z, x = append(z, x[0]), x[1:]
-		case x[0] > y[0]:
-			z, y = append(z, y[0]), y[1:]
-		default:
-			z, x, y = append(z, x[0]), x[1:], y[1:]
-		}
-	}
-	z = append(append(z, x...), y...)
-	s.buf = z
-	u := s.intern(z)
-	s.unions[k] = u
-	return u
-}
-
-// id returns the number of r's set.
+// id returns the number of r's set, and makes list of it.
 func (s *supports) id(r expr.Ref) uint32 {
-	if int(r) < len(s.of) && s.of[r] != 0 {
-		return s.of[r] - 1
+	id := s.ctx.SupportID(r)
+	if int(id) >= len(s.lists) {
+		s.lists = append(s.lists, make([][]expr.VarID, int(id)+int(id)/2+16-len(s.lists))...)
 	}
-	if n := s.ctx.Len() + 1; n > len(s.of) {
-		s.of = append(s.of, make([]uint32, n+n/2-len(s.of))...)
-		s.size = append(s.size, make([]uint16, len(s.of)-len(s.size))...)
+	if s.lists[id] == nil && id != 0 {
+		set := s.ctx.SupportSet(r)
+		l := make([]expr.VarID, 0, set.Len())
+		set.Visit(func(v expr.VarID) { l = append(l, v) })
+		s.lists[id] = l
+	}
+	return id
+}
+
+// vars returns the variables of r in ascending order; not to be changed.
+func (s *supports) vars(r expr.Ref) []expr.VarID { return s.lists[s.id(r)] }
+
+// nodes returns the size of r as a tree, at most 65,535.
+func (s *supports) nodes(r expr.Ref) int {
+	if int(r) < len(s.size) && s.size[r] != 0 {
+		return int(s.size[r])
+	}
+	if n := s.ctx.Len() + 1; n > len(s.size) {
+		s.size = append(s.size, make([]uint16, n+n/2-len(s.size))...)
 	}
 	s.todo = append(s.todo[:0], r)
 	for len(s.todo) > 0 {
 		t := s.todo[len(s.todo)-1]
-		if s.of[t] != 0 {
-			s.todo = s.todo[:len(s.todo)-1]
-			continue
-		}
-		k := s.ctx.Kind(t)
-		ops := [3]expr.Ref{s.ctx.A(t), s.ctx.B(t), s.ctx.C(t)}
-		n := k.Arity()
+		n := uint32(1)
 		ready := true
-		for _, o := range ops[:n] {
-			if s.of[o] == 0 {
+		for i, o := range [...]expr.Ref{s.ctx.A(t), s.ctx.B(t), s.ctx.C(t)} {
+			if i >= s.ctx.Kind(t).Arity() {
+				break
+			}
+			if s.size[o] == 0 {
 				s.todo = append(s.todo, o)
 				ready = false
 			}
+			n += uint32(s.size[o])
 		}
-		if !ready {
-			continue
+		if ready {
+			s.size[t] = uint16(min(n, 65535))
+			s.todo = s.todo[:len(s.todo)-1]
 		}
-		set, size := uint32(0), uint32(1)
-		if k == expr.Var {
-			set = s.intern([]expr.VarID{s.ctx.VarOf(t)})
-		}
-		for _, o := range ops[:n] {
-			set = s.union(set, s.of[o]-1)
-			size += uint32(s.size[o])
-		}
-		s.of[t] = set + 1
-		s.size[t] = uint16(min(size, 65535))
-		s.todo = s.todo[:len(s.todo)-1]
 	}
-	return s.of[r] - 1
-}
-
-// vars returns the variables of r in ascending order; not to be changed.
-func (s *supports) vars(r expr.Ref) []expr.VarID { return s.sets[s.id(r)] }
-
-// nodes returns the size of r as a tree, at most 65,535.
-func (s *supports) nodes(r expr.Ref) int {
-	s.id(r)
 	return int(s.size[r])
 }
