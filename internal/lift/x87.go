@@ -188,7 +188,13 @@ func fcompare(name string, signal bool, pops int) lifter {
 // fcompareFlags is fcomi, fucomi and their like.
 func fcompareFlags(name string, signal bool, pops int) lifter {
 	h := x87Helper(name, 0, func(f *fpu) []byte {
-		f.out = orderFlags[f.compare(int(f.u.X), signal)]
+		i, o := int(f.u.X), softfp.Unordered
+		if f.empty(0) || f.empty(i) {
+			f.fault(false)
+		} else { // C1 stays
+			o = f.env.Compare(f.value(0), f.value(i), signal)
+		}
+		f.out = orderFlags[o]
 		f.pops(pops)
 		return nil
 	})
@@ -209,7 +215,8 @@ func fcmov(name string, cond uint64) lifter {
 	h := x87Helper(name, 0, func(f *fpu) []byte {
 		i := int(f.u.X)
 		switch {
-		case f.underflow(0, i):
+		case f.empty(0) || f.empty(i):
+			f.fault(false)
 			f.set(0, softfp.Indefinite)
 		case f.m.Reg()[f.u.A] != 0:
 			f.setRaw(0, f.raw[f.phys(i)])
@@ -306,7 +313,9 @@ func fstore(name string, pops int) lifter {
 		return x87Helper(name, n, func(f *fpu) []byte {
 			v := softfp.Indefinite
 			if !f.underflow(0) {
-				v = f.env.Convert(format, f.value(0))
+				v = f.value(0)
+				v.Denorm = false // no exception: SDM vol. 2, FST
+				v = f.env.Convert(format, v)
 			}
 			f.pops(pops)
 			return bytesOf(format.Pack(v), n)
@@ -417,6 +426,11 @@ func fprem(name string, nearest bool) lifter {
 			return
 		}
 		r, q, partial := f.env.Rem(f.value(0), f.value(1), nearest)
+		if r.IsNaN() { // C0 and C3 stay
+			f.fsw &^= fswC2
+			f.set(0, r)
+			return
+		}
 		var cc uint64
 		if partial {
 			cc = fswC2
@@ -557,8 +571,8 @@ func init() {
 	add(x86asm.FLDL2T, bits128("fldl2t", 1, 0xd49a784bcd1b8afe, 0x492bf6ff4dafdb4c))
 	add(x86asm.FLDLG2, bits128("fldlg2", -2, 0x9a209a84fbcff798, 0x8f8959ac0b7c9178))
 	add(x86asm.FLDLN2, bits128("fldln2", -1, 0xb17217f7d1cf79ab, 0xc9e3b39803f2f6af))
-	add(x86asm.FFREE, onReg("ffree", 0, func(f *fpu, i int) { f.tag &^= 1 << f.phys(i) }))
-	add(x86asm.FFREEP, onReg("ffreep", 0, func(f *fpu, i int) { f.tag &^= 1 << f.phys(i); f.pop() }))
+	add(x86asm.FFREE, onReg("ffree", 0, func(f *fpu, i int) { f.fsw &^= fswC1; f.tag &^= 1 << f.phys(i) }))
+	add(x86asm.FFREEP, onReg("ffreep", 0, func(f *fpu, i int) { f.fsw &^= fswC1; f.tag &^= 1 << f.phys(i); f.pop() }))
 	add(x86asm.FINCSTP, plain("fincstp", func(f *fpu) { f.fsw &^= fswC1; f.top = (f.top + 1) & 7 }))
 	add(x86asm.FDECSTP, plain("fdecstp", func(f *fpu) { f.fsw &^= fswC1; f.top = (f.top - 1) & 7 }))
 	add(x86asm.FNCLEX, plain("fnclex", func(f *fpu) { f.fsw &= 0x7f00 }))
