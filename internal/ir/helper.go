@@ -41,3 +41,8 @@ func DefineHelper(h HelperRow) uint64 {
 type UnsupportedError struct{ What string }
 
 func (e *UnsupportedError) Error() string { return fmt.Sprintf("unsupported: %s", e.What) }
+
+// TrapError is returned by a helper whose instruction traps.
+type TrapError struct{ Kind TrapKind }
+
+func (e *TrapError) Error() string { return e.Kind.String() }

@@ -1,0 +1,74 @@
+package session
+
+import (
+	"fmt"
+
+	"symchef/internal/expr"
+	"symchef/internal/ir"
+	"symchef/internal/mem"
+	"symchef/internal/smtlib"
+	"symchef/internal/state"
+)
+
+// symbolicBytes returns variables NAME[0], NAME[1], ... with values p.
+func symbolicBytes(ctx *expr.Ctx, name string, p []byte) mem.Bytes {
+	b := mem.Bytes{Data: p, Sym: make([]expr.Ref, len(p))}
+	for i := range p {
+		b.Sym[i] = ctx.Var(fmt.Sprintf("%s[%d]", name, i), 8)
+	}
+	return b
+}
+
+// symbolicArgv makes the last ArgvCount arguments on the initial stack
+// symbolic. Their bytes may be NUL, so shorter arguments are included.
+func (r *run) symbolicArgv(s *state.State) error {
+	space := s.Sys.CurrentProcess().Mem
+	sp := s.Sys.Current().CPU.R[ir.RSP]
+	argc, err := space.ReadU(sp, 8)
+	if err != nil {
+		return err
+	}
+	for i := 0; i < r.o.ArgvCount; i++ {
+		n := int(argc) - r.o.ArgvCount + i
+		at, err := space.ReadU(sp+8+8*uint64(n), 8)
+		if err != nil {
+			return err
+		}
+		p := make([]byte, r.o.ArgvLen)
+		for k := range p {
+			p[k] = 'a'
+		}
+		b := symbolicBytes(r.ctx, fmt.Sprintf("argv%d", n), p)
+		for _, v := range b.Sym {
+			id := r.ctx.VarOf(v)
+			for len(s.Model) <= int(id) {
+				s.Model = append(s.Model, 0)
+			}
+			s.Model[id] = 'a'
+		}
+		if err := space.WriteSym(at, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pathText is the path condition and the symbolic output of s as SMT-LIB2:
+// symbolic bytes of the output are variables output[i] with their definitions.
+func pathText(ctx *expr.Ctx, s *state.State, out mem.Bytes) string {
+	scratch := expr.New()
+	conj := s.Conjuncts(ctx)
+	var at []int
+	roots := conj
+	for i, r := range out.Sym {
+		if r != 0 {
+			at = append(at, i)
+			roots = append(roots, r)
+		}
+	}
+	roots = ctx.Copy(scratch, roots)
+	for k, i := range at {
+		roots[len(conj)+k] = scratch.Eq(scratch.Var(fmt.Sprintf("output[%d]", i), 8), roots[len(conj)+k])
+	}
+	return smtlib.Print(scratch, roots)
+}
