@@ -46,3 +46,42 @@ func (c *Ctx) Compare(a, b Ref) int { return c.compare(a, b) }
 
 // NodeType is the type of a node, for reflection.
 func NodeType() any { return node{} }
+
+// ApplyRule tries the rule called name on a term, with swapped operands too
+// where the kind commutes; 0 where it does not apply.
+func (c *Ctx) ApplyRule(name string, k Kind, w, lo uint, ops []Ref, tab []uint64) Ref {
+	t := term{kind: k, w: w, lo: lo}
+	for i, x := range ops {
+		*[]*Ref{&t.a, &t.b, &t.c}[i] = x
+	}
+	if k == Select {
+		t.b = Ref(c.internTable(tab, w))
+	}
+	orders := []term{t}
+	if kinds[k].Commutative {
+		orders = append(orders, t)
+		orders[1].a, orders[1].b = t.b, t.a
+	}
+	for _, family := range ruleFamilies {
+		for _, r := range family {
+			if r.name != name || r.kind != k {
+				continue
+			}
+			for _, t := range orders {
+				if len(ops) == 2 {
+					t.vb, t.kb = c.IsConst(t.b)
+				}
+				if r.on != Invalid && r.on != c.Kind(t.a) || r.konst && !t.kb {
+					continue
+				}
+				if _, ok := c.IsConst(t.a); ok && kinds[k].Commutative {
+					continue // the constructor has put constants second
+				}
+				if res := r.apply(c, t); res != 0 {
+					return res
+				}
+			}
+		}
+	}
+	return 0
+}

@@ -254,10 +254,13 @@ func (c *Ctx) resize(r Ref, w uint) Ref {
 	return c.ZExt(r, w)
 }
 
-// shiftLeft returns a << n for a constant n below a's width.
+// shiftLeft returns a << n.
 func (c *Ctx) shiftLeft(a Ref, n uint) Ref {
-	if n == 0 {
+	switch {
+	case n == 0:
 		return a
+	case n >= c.Width(a):
+		return c.Const(0, c.Width(a))
 	}
 	return c.Concat(c.Extract(a, 0, c.Width(a)-n), c.Const(0, n))
 }
