@@ -1,0 +1,309 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"symchef/internal/replay"
+	"symchef/internal/rundir"
+	"symchef/internal/testcase"
+)
+
+const python = "/usr/bin/python3.11"
+
+func TestMain(m *testing.M) {
+	replay.MaybeConfineChild()
+	os.Exit(m.Run())
+}
+
+// needPython skips where the stock interpreter is missing.
+func needPython(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(python); err != nil {
+		t.Skipf("skipped: %s is not installed", python)
+	}
+}
+
+// compile builds a C program, or skips where gcc is missing.
+func compile(t *testing.T, src string, flags ...string) string {
+	t.Helper()
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("skipped: gcc is not installed")
+	}
+	out := filepath.Join(t.TempDir(), "prog")
+	cmd := exec.Command(gcc, append(append([]string{"-o", out}, flags...), src)...)
+	if b, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, b)
+	}
+	return out
+}
+
+// explored is what a run gave.
+type explored struct {
+	status  int
+	summary rundir.Summary
+	tests   []testcase.Test
+	stdout  string
+	stderr  string
+}
+
+// runIt runs o in a fresh run directory and reads that back.
+func runIt(t *testing.T, o Options) explored {
+	t.Helper()
+	o.Out = filepath.Join(t.TempDir(), "out")
+	if o.Strategy == "" {
+		o.Strategy = "dfs"
+	}
+	if o.Program == nil {
+		o.StdinLen = -1
+		if o.Interpreter == "" {
+			o.Interpreter = python
+		}
+	}
+	if o.CacheDir == "" {
+		o.NoCache = true
+	}
+	o.Progress = "none"
+	var out, errb bytes.Buffer
+	var e explored
+	e.status = Run(context.Background(), o, &out, &errb)
+	e.stdout, e.stderr = out.String(), errb.String()
+	r, err := rundir.Open(o.Out)
+	if err != nil {
+		return e
+	}
+	e.summary = r.Summary
+	if e.tests, _, err = r.Tests(); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// classes returns the distinct (outcome, output) pairs, sorted.
+func (e explored) classes() []string {
+	set := map[string]bool{}
+	for _, x := range e.tests {
+		set[string(x.Outcome.Kind)+" "+x.Outcome.Type+" "+x.Outcome.Signal+" "+x.OutputSHA256[:8]] = true
+	}
+	var l []string
+	for k := range set {
+		l = append(l, k)
+	}
+	sort.Strings(l)
+	return l
+}
+
+// sound fails t unless the run is exhausted and every test case agreed natively.
+func (e explored) sound(t *testing.T) {
+	t.Helper()
+	if !e.summary.Exhausted {
+		t.Errorf("not exhausted: %v", e.summary.WhyNotExhausted)
+	}
+	if e.summary.Replay.Diverged > 0 || e.summary.Replay.Unstable > 0 {
+		t.Errorf("replay: %+v\n%s", e.summary.Replay, e.stdout)
+	}
+	if e.summary.Replay.Agreed != len(e.tests) {
+		t.Errorf("%d of %d test cases agreed natively; %s%s", e.summary.Replay.Agreed, len(e.tests), e.stdout, e.stderr)
+	}
+}
+
+// The examples have exactly as many classes of (outcome, output) as their headers say.
+func TestExamples(t *testing.T) {
+	needPython(t)
+	for _, x := range []struct {
+		file    string
+		classes int
+		maxLow  int // low-level paths; 0: any number
+	}{
+		{"test_email.py", 2, 0},
+		{"test_average.py", 1, 0},
+		{"test_tree_leaning.py", 6, 24},
+		{"test_tree_balanced.py", 8, 32},
+		{"test_binary_search.py", 101, 0},
+		{"test_predicates.py", 6, 0},
+		{"test_casefold.py", 4, 0},
+		{"test_quicksort.py", 6, 0},
+	} {
+		t.Run(x.file, func(t *testing.T) {
+			e := runIt(t, Options{Test: filepath.Join("../../examples/python", x.file)})
+			e.sound(t)
+			if got := len(e.classes()); got != x.classes {
+				t.Errorf("%d classes, want %d\n%s%s", got, x.classes, e.stdout, e.stderr)
+			}
+			if x.maxLow > 0 && e.summary.Paths.Low > x.maxLow {
+				t.Errorf("%d low-level paths, want at most %d", e.summary.Paths.Low, x.maxLow)
+			}
+			t.Logf("%d classes, %d low-level paths, %d infeasible, %d queries", len(e.classes()), e.summary.Paths.Low, e.summary.Paths.Infeasible, e.summary.Solver.Queries)
+		})
+	}
+}
+
+// The planted crash is found, in static and dynamic programs.
+func TestCrash(t *testing.T) {
+	for _, flags := range [][]string{{"-static", "-O0"}, {"-O2"}, {"-static-pie", "-fPIE", "-O1"}} {
+		t.Run(strings.Join(flags, ""), func(t *testing.T) {
+			prog := compile(t, "../../examples/c/crash.c", flags...)
+			e := runIt(t, Options{Program: []string{prog}, StdinLen: 4})
+			e.sound(t)
+			if e.status != StatusFailing || e.summary.Tests.Crash != 1 {
+				t.Errorf("status %d, tests %+v\n%s%s", e.status, e.summary.Tests, e.stdout, e.stderr)
+			}
+			if got := len(e.classes()); got != 5 {
+				t.Errorf("%d classes, want 5\n%s", got, e.stdout)
+			}
+		})
+	}
+}
+
+// paths returns the path ids of a run with all paths, sorted.
+func paths(t *testing.T, o Options) []string {
+	t.Helper()
+	o.AllPaths, o.NoReplay = true, true
+	e := runIt(t, o)
+	if !e.summary.Exhausted {
+		t.Fatalf("not exhausted: %v %s", e.summary.WhyNotExhausted, e.stderr)
+	}
+	var l []string
+	for _, x := range e.tests {
+		l = append(l, x.PathID)
+	}
+	sort.Strings(l)
+	for i := 1; i < len(l); i++ {
+		if l[i] == l[i-1] {
+			t.Errorf("path %s was reported twice", l[i])
+		}
+	}
+	return l
+}
+
+// The tree is a function of program and inputs: strategies, seeds of the
+// search and adversarially random models leave the set of paths as it is.
+func TestSameTree(t *testing.T) {
+	needPython(t)
+	crash := compile(t, "../../examples/c/crash.c", "-O1")
+	for name, o := range map[string]Options{
+		"program": {Program: []string{crash}, StdinLen: 6},
+		"python":  {Test: "../../examples/python/test_quicksort.py"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := paths(t, o)
+			for _, v := range []struct {
+				strategy string
+				model    uint64
+			}{{"bfs", 0}, {"random", 0}, {"random-path", 0}, {"dfs", 1}, {"random", 99}} {
+				o.Strategy, o.ModelSeed = v.strategy, v.model
+				got := paths(t, o)
+				if strings.Join(got, " ") != strings.Join(want, " ") {
+					t.Errorf("%s with model seed %d: %d paths, not the %d of dfs", v.strategy, v.model, len(got), len(want))
+				}
+			}
+		})
+	}
+}
+
+// A second start comes from the boot snapshot and explores the same paths; a
+// changed source file or a corrupt cache entry is not used.
+func TestSnapshot(t *testing.T) {
+	needPython(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "test_s.py")
+	write := func(body string) {
+		if err := os.WriteFile(file, []byte("import symchef\ndef test_s(x: symchef.Int(0, 9)):\n    "+body+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("print(x > 4)")
+	o := Options{Test: file, CacheDir: t.TempDir(), NoReplay: true}
+	first := runIt(t, o)
+	second := runIt(t, o)
+	if len(first.tests) != 2 || strings.Join(first.classes(), ",") != strings.Join(second.classes(), ",") {
+		t.Fatalf("first %v, second %v %s", first.classes(), second.classes(), first.stderr)
+	}
+	if second.summary.Instructions.Total*4 > first.summary.Instructions.Total {
+		t.Errorf("second run executed %d instructions, the first %d: no snapshot was used", second.summary.Instructions.Total, first.summary.Instructions.Total)
+	}
+	write("print(x > 4, x > 7)")
+	if third := runIt(t, o); len(third.classes()) != 3 {
+		t.Errorf("after a change of the test: %v", third.classes())
+	}
+	files, _ := filepath.Glob(filepath.Join(o.CacheDir, "*.snap"))
+	if len(files) == 0 {
+		t.Fatal("no cache file")
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f, b[:len(b)/2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fourth := runIt(t, o); len(fourth.classes()) != 3 {
+		t.Errorf("with a corrupt cache: %v", fourth.classes())
+	}
+}
+
+// Bad input gives one line and status 2.
+func TestBadInput(t *testing.T) {
+	needPython(t)
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	arm := file("arm", "\x7fELF\x02\x01\x01"+strings.Repeat("\x00", 9)+"\x02\x00\xb7\x00\x01\x00\x00\x00"+strings.Repeat("\x00", 40))
+	for name, o := range map[string]Options{
+		"missing file":        {Test: filepath.Join(dir, "none.py")},
+		"unknown language":    {Test: file("test.xyz", "")},
+		"syntax error":        {Test: file("test_syntax.py", "def test_x(:\n")},
+		"no test":             {Test: file("test_none.py", "x = 1\n")},
+		"unknown test":        {Test: file("test_one.py", "def test_a(): pass\n") + "::test_b"},
+		"missing interpreter": {Test: file("test_i.py", "def test_a(): pass\n"), Interpreter: "/nonexistent/python"},
+		"not an ELF file":     {Program: []string{file("data", "hello")}, StdinLen: 1},
+		"another machine":     {Program: []string{arm}, StdinLen: 1},
+		"missing program":     {Program: []string{filepath.Join(dir, "gone")}, StdinLen: 1},
+		"bad interpreter":     {Test: file("test_j.py", "def test_a(): pass\n"), Interpreter: "/bin/true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := runIt(t, o)
+			if e.status != StatusUsage {
+				t.Errorf("status %d\n%s%s", e.status, e.stdout, e.stderr)
+			}
+			if n := strings.Count(strings.TrimSpace(e.stderr), "\n"); n != 0 || e.stderr == "" {
+				t.Errorf("want one line, got %q", e.stderr)
+			}
+		})
+	}
+	t.Run("unwritable output", func(t *testing.T) {
+		var out, errb bytes.Buffer
+		st := Run(context.Background(), Options{Test: file("test_k.py", "def test_a(): pass\n"), Interpreter: python, Out: "/proc/nowhere/out", Strategy: "dfs", StdinLen: -1}, &out, &errb)
+		if st != StatusUsage || errb.Len() == 0 {
+			t.Errorf("status %d, %q", st, errb.String())
+		}
+	})
+}
+
+// Limits leave a result that says it is incomplete, and JSON is the summary.
+func TestLimits(t *testing.T) {
+	prog := compile(t, "../../examples/c/crash.c", "-O1")
+	e := runIt(t, Options{Program: []string{prog}, StdinLen: 4, MaxPaths: 2, JSON: true, NoReplay: true})
+	if e.summary.Exhausted || len(e.summary.WhyNotExhausted) == 0 || e.summary.Paths.Low != 2 {
+		t.Errorf("%+v", e.summary)
+	}
+	var s rundir.Summary
+	if err := json.Unmarshal([]byte(e.stdout), &s); err != nil || s.Paths.Low != 2 {
+		t.Errorf("JSON: %v %q", err, e.stdout)
+	}
+}
