@@ -58,14 +58,15 @@ type Status struct {
 	Signal int // 0: exited with Code
 }
 
-// Task is a thread.
+// Task is a thread. Its state beside the registers is in task.go.
 type Task struct {
 	CPU cpu.CPU
 	TID int
 	task
 }
 
-// Process is a thread group with its address space.
+// Process is a thread group with its address space. Two processes share one Space
+// between vfork(2) and the child's execve(2) or end.
 type Process struct {
 	PID int
 	Mem *mem.Space

@@ -1,0 +1,71 @@
+package kernel
+
+import (
+	"symchef/internal/expr"
+	"symchef/internal/mem"
+)
+
+// chunk is a list of written pieces, newest first. Chunks are immutable, so forks share them.
+type chunk struct {
+	prev  *chunk
+	b     mem.Bytes
+	total int  // bytes up to and including this one
+	sym   bool // some piece up to and including this one is symbolic
+}
+
+func (c *chunk) add(b mem.Bytes) *chunk {
+	if len(b.Data) == 0 {
+		return c
+	}
+	n := &chunk{prev: c, b: b, total: len(b.Data), sym: !b.IsConcrete()}
+	if c != nil {
+		n.total += c.total
+		n.sym = n.sym || c.sym
+	}
+	return n
+}
+
+// bytes returns all pieces joined.
+func (c *chunk) bytes() mem.Bytes {
+	if c == nil {
+		return mem.Bytes{}
+	}
+	r := mem.Bytes{Data: make([]byte, c.total)}
+	if c.sym {
+		r.Sym = make([]expr.Ref, c.total)
+	}
+	for ; c != nil; c = c.prev {
+		at := c.total - len(c.b.Data)
+		copy(r.Data[at:], c.b.Data)
+		if c.b.Sym != nil {
+			copy(r.Sym[at:], c.b.Sym)
+		}
+	}
+	return r
+}
+
+func (c *chunk) rebase(eval func(expr.Ref) uint64) *chunk {
+	if c == nil || !c.sym {
+		return c
+	}
+	return (*chunk)(nil).add(rebased(c.bytes(), eval))
+}
+
+// rebased returns b with the values that eval gives its expressions.
+func rebased(b mem.Bytes, eval func(expr.Ref) uint64) mem.Bytes {
+	if b.IsConcrete() {
+		return b
+	}
+	d := append([]byte(nil), b.Data...)
+	for i, r := range b.Sym {
+		if r != 0 {
+			d[i] = byte(eval(r))
+		}
+	}
+	return mem.Bytes{Data: d, Sym: b.Sym}
+}
+
+// join appends b to a without touching either.
+func join(a, b mem.Bytes) mem.Bytes {
+	return (*chunk)(nil).add(a).add(b).bytes()
+}

@@ -1,0 +1,509 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+func (c *call) sysGetdents64() (uint64, error) {
+	i, f, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	if f.Kind != fileDir {
+		return 0, unix.ENOTDIR
+	}
+	if err := c.room(c.a[1], c.a[2]&0xffffffff); err != nil {
+		return 0, err
+	}
+	list := f.Dir
+	if list == nil {
+		v, err := c.existing(unix.AT_FDCWD, f.Path, true)
+		if err != nil {
+			return 0, err
+		}
+		if list, err = c.s.list(c.p, v); err != nil {
+			return 0, err
+		}
+	}
+	// struct linux_dirent64, getdents(2). An offset is an index into the listing.
+	var b []byte
+	at := f.Off
+	for ; at < int64(len(list)); at++ {
+		e := list[at]
+		n := (19 + len(e.Name) + 1 + 7) &^ 7
+		if len(b)+n > int(c.a[2]&0xffffffff) {
+			break
+		}
+		r := make([]byte, n)
+		binary.LittleEndian.PutUint64(r, e.Ino)
+		binary.LittleEndian.PutUint64(r[8:], uint64(at+1))
+		binary.LittleEndian.PutUint16(r[16:], uint16(n))
+		r[18] = e.Type
+		copy(r[19:], e.Name)
+		b = append(b, r...)
+	}
+	if len(b) == 0 && at < int64(len(list)) {
+		return 0, unix.EINVAL
+	}
+	g := c.s.file(i)
+	g.Dir, g.Off = list, at
+	return uint64(len(b)), c.put(c.a[1], b)
+}
+
+func (c *call) sysMkdir() (uint64, error)   { return c.mkdirAt(unix.AT_FDCWD, c.a[0], uint32(c.a[1])) }
+func (c *call) sysMkdirat() (uint64, error) { return c.mkdirAt(c.arg32(0), c.a[1], uint32(c.a[2])) }
+
+func (c *call) mkdirAt(dirfd int, addr uint64, mode uint32) (uint64, error) {
+	name, err := c.path(addr)
+	if err != nil {
+		return 0, err
+	}
+	v, err := c.at(dirfd, name, false)
+	if err != nil {
+		return 0, err
+	}
+	if v.exists {
+		return 0, unix.EEXIST
+	}
+	_, err = c.s.create(c.p, v, &inode{Mode: unix.S_IFDIR | mode&0o1777&^c.p.Umask, Nlink: 2})
+	return 0, err
+}
+
+func (c *call) sysUnlink() (uint64, error) { return c.unlinkAt(unix.AT_FDCWD, c.a[0], 0) }
+func (c *call) sysRmdir() (uint64, error) {
+	return c.unlinkAt(unix.AT_FDCWD, c.a[0], unix.AT_REMOVEDIR)
+}
+func (c *call) sysUnlinkat() (uint64, error) { return c.unlinkAt(c.arg32(0), c.a[1], int(c.a[2])) }
+
+func (c *call) unlinkAt(dirfd int, addr uint64, flags int) (uint64, error) {
+	if flags&^unix.AT_REMOVEDIR != 0 {
+		return 0, unix.EINVAL
+	}
+	name, err := c.path(addr)
+	if err != nil {
+		return 0, err
+	}
+	v, err := c.existing(dirfd, name, false)
+	if err != nil {
+		return 0, err
+	}
+	if flags == 0 {
+		if v.st.dir() {
+			return 0, unix.EISDIR
+		}
+		return 0, c.s.remove(c.p, v)
+	}
+	switch {
+	case !v.st.dir():
+		return 0, unix.ENOTDIR
+	case strings.HasSuffix(strings.TrimRight(name, "/"), "/.") || name == ".":
+		return 0, unix.EINVAL
+	case v.path == "/":
+		return 0, unix.EBUSY
+	}
+	if err := c.empty(v); err != nil {
+		return 0, err
+	}
+	return 0, c.s.remove(c.p, v)
+}
+
+// empty returns ENOTEMPTY unless v is an empty directory.
+func (c *call) empty(v vnode) error {
+	l, err := c.s.list(c.p, v)
+	if err == nil && len(l) > 2 {
+		err = unix.ENOTEMPTY
+	}
+	return err
+}
+
+func (c *call) sysRename() (uint64, error) {
+	return c.renameAt(unix.AT_FDCWD, c.a[0], unix.AT_FDCWD, c.a[1], 0)
+}
+
+func (c *call) sysRenameat() (uint64, error) {
+	return c.renameAt(c.arg32(0), c.a[1], c.arg32(2), c.a[3], 0)
+}
+
+func (c *call) sysRenameat2() (uint64, error) {
+	return c.renameAt(c.arg32(0), c.a[1], c.arg32(2), c.a[3], int(c.a[4]))
+}
+
+func (c *call) renameAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, flags int) (uint64, error) {
+	if flags&^unix.RENAME_NOREPLACE != 0 {
+		return 0, unix.EINVAL
+	}
+	from, err := c.path(fromAddr)
+	if err != nil {
+		return 0, err
+	}
+	to, err := c.path(toAddr)
+	if err != nil {
+		return 0, err
+	}
+	v, err := c.existing(fromDir, from, false)
+	if err != nil {
+		return 0, err
+	}
+	w, err := c.at(toDir, to, false)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case w.exists && flags != 0:
+		return 0, unix.EEXIST
+	case v.path == w.path, w.exists && v.node != 0 && v.node == w.node:
+		return 0, nil
+	case v.path == "/" || w.path == "/":
+		return 0, unix.EBUSY
+	case v.st.dir() && under(w.path, v.path):
+		return 0, unix.EINVAL
+	case w.exists && under(v.path, w.path):
+		return 0, unix.ENOTEMPTY
+	case w.exists && w.st.dir() && !v.st.dir():
+		return 0, unix.EISDIR
+	case w.exists && !w.st.dir() && v.st.dir():
+		return 0, unix.ENOTDIR
+	case !v.st.dir() && strings.HasSuffix(to, "/"):
+		return 0, unix.ENOTDIR
+	}
+	if w.exists && w.st.dir() {
+		if err := c.empty(w); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := c.s.writableDir(c.p, v); err != nil {
+		return 0, err
+	}
+	if _, err := c.s.writableDir(c.p, w); err != nil {
+		return 0, err
+	}
+	i, err := c.s.upper(c.p, v)
+	if err != nil {
+		return 0, err
+	}
+	if w.exists {
+		if err := c.s.remove(c.p, w); err != nil {
+			return 0, err
+		}
+	}
+	fromNode, err := c.s.upperDir(c.p, v.parent())
+	if err != nil {
+		return 0, err
+	}
+	toNode, err := c.s.upperDir(c.p, w.parent())
+	if err != nil {
+		return 0, err
+	}
+	c.s.setEntry(fromNode, v.name(), whiteout)
+	c.s.touchDir(fromNode, v.st.dir(), -1)
+	c.s.setEntry(toNode, w.name(), i)
+	c.s.touchDir(toNode, v.st.dir(), 1)
+	return 0, nil
+}
+
+func (c *call) sysSymlink() (uint64, error) { return c.symlinkAt(c.a[0], unix.AT_FDCWD, c.a[1]) }
+func (c *call) sysSymlinkat() (uint64, error) {
+	return c.symlinkAt(c.a[0], c.arg32(1), c.a[2])
+}
+
+func (c *call) symlinkAt(targetAddr uint64, dirfd int, addr uint64) (uint64, error) {
+	target, err := c.path(targetAddr)
+	if err != nil {
+		return 0, err
+	}
+	name, err := c.path(addr)
+	if err != nil {
+		return 0, err
+	}
+	v, err := c.at(dirfd, name, false)
+	switch {
+	case err != nil:
+		return 0, err
+	case target == "":
+		return 0, unix.ENOENT
+	case v.exists:
+		return 0, unix.EEXIST
+	}
+	_, err = c.s.create(c.p, v, &inode{Mode: unix.S_IFLNK | 0o777, Nlink: 1, Target: target})
+	return 0, err
+}
+
+func (c *call) sysLink() (uint64, error) {
+	return c.linkAt(unix.AT_FDCWD, c.a[0], unix.AT_FDCWD, c.a[1], 0)
+}
+
+func (c *call) sysLinkat() (uint64, error) {
+	return c.linkAt(c.arg32(0), c.a[1], c.arg32(2), c.a[3], int(c.a[4]))
+}
+
+func (c *call) linkAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, flags int) (uint64, error) {
+	from, err := c.path(fromAddr)
+	if err != nil {
+		return 0, err
+	}
+	to, err := c.path(toAddr)
+	if err != nil {
+		return 0, err
+	}
+	v, err := c.existing(fromDir, from, flags&unix.AT_SYMLINK_FOLLOW != 0)
+	if err != nil {
+		return 0, err
+	}
+	w, err := c.at(toDir, to, false)
+	switch {
+	case err != nil:
+		return 0, err
+	case v.st.dir():
+		return 0, unix.EPERM
+	case w.exists:
+		return 0, unix.EEXIST
+	}
+	dir, err := c.s.writableDir(c.p, w)
+	if err != nil {
+		return 0, err
+	}
+	i, err := c.s.upper(c.p, v)
+	if err != nil {
+		return 0, err
+	}
+	c.s.inode(i).Nlink++
+	c.s.setEntry(dir, w.name(), i)
+	c.s.touchDir(dir, false, 0)
+	return 0, nil
+}
+
+// change applies f to the inode of an existing file that the guest's user owns.
+func (c *call) change(v vnode, err error, f func(*inode)) (uint64, error) {
+	if err != nil {
+		return 0, err
+	}
+	if c.s.cfg.UID != 0 && uint32(c.s.cfg.UID) != v.st.UID {
+		return 0, unix.EPERM
+	}
+	if v.node == 0 && c.s.lowerReadOnly(v.low) {
+		return 0, unix.EROFS
+	}
+	i, err := c.s.upper(c.p, v)
+	if err == nil {
+		f(c.s.inode(i))
+	}
+	return 0, err
+}
+
+// changeFd is change for an open file.
+func (c *call) changeFd(fd int, f func(*inode)) (uint64, error) {
+	_, o, err := c.fd(fd)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case o.Node != 0:
+		f(c.s.inode(o.Node))
+		return 0, nil
+	case o.Kind != fileLower && o.Kind != fileDir && o.Kind != filePath:
+		return 0, nil
+	}
+	v, err := c.existing(unix.AT_FDCWD, o.Path, true)
+	return c.change(v, err, f)
+}
+
+func (c *call) changeAt(dirfd int, addr uint64, follow bool, f func(*inode)) (uint64, error) {
+	name, err := c.path(addr)
+	if err != nil {
+		return 0, err
+	}
+	v, err := c.existing(dirfd, name, follow)
+	return c.change(v, err, f)
+}
+
+func chmod(mode uint64) func(*inode) {
+	return func(n *inode) { n.Mode = n.Mode&^0o7777 | uint32(mode)&0o7777 }
+}
+
+func (c *call) sysChmod() (uint64, error) {
+	return c.changeAt(unix.AT_FDCWD, c.a[0], true, chmod(c.a[1]))
+}
+func (c *call) sysFchmodat() (uint64, error) {
+	return c.changeAt(c.arg32(0), c.a[1], true, chmod(c.a[2]))
+}
+func (c *call) sysFchmod() (uint64, error) { return c.changeFd(c.arg32(0), chmod(c.a[1])) }
+
+// chown is a stub: only the owner that a file has anyway is accepted.
+func (c *call) chown(st stat, err error, uid, gid uint64) (uint64, error) {
+	if err == nil && (uint32(uid) != ^uint32(0) && uint32(uid) != st.UID || uint32(gid) != ^uint32(0) && uint32(gid) != st.GID) {
+		err = unix.EPERM
+	}
+	return 0, err
+}
+
+func (c *call) sysChown() (uint64, error) {
+	name, err := c.path(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	st, err := c.statPath(unix.AT_FDCWD, name, 0)
+	return c.chown(st, err, c.a[1], c.a[2])
+}
+
+func (c *call) sysLchown() (uint64, error) {
+	name, err := c.path(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	st, err := c.statPath(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW)
+	return c.chown(st, err, c.a[1], c.a[2])
+}
+
+func (c *call) sysFchown() (uint64, error) {
+	_, f, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	return c.chown(c.s.fileStat(f), nil, c.a[1], c.a[2])
+}
+
+func (c *call) sysFchownat() (uint64, error) {
+	name, err := c.path(c.a[1])
+	if err != nil {
+		return 0, err
+	}
+	st, err := c.statPath(c.arg32(0), name, int(c.a[4]))
+	return c.chown(st, err, c.a[2], c.a[3])
+}
+
+func (c *call) sysUmask() (uint64, error) {
+	old := c.p.Umask
+	c.p.Umask = uint32(c.a[0]) & 0o777
+	return uint64(old), nil
+}
+
+func (c *call) sysUtimensat() (uint64, error) {
+	t := c.s.Now().wall()
+	if c.a[2] != 0 {
+		w, err := c.words(c.a[2]+16, 2) // the modification time; access times are not kept
+		if err != nil {
+			return 0, err
+		}
+		switch w[1] {
+		case unix.UTIME_NOW:
+		case unix.UTIME_OMIT:
+			return 0, nil
+		default:
+			if w[1] > 999999999 {
+				return 0, unix.EINVAL
+			}
+			t = int64(w[0])*1e9 + int64(w[1])
+		}
+	}
+	set := func(n *inode) { n.Mtime = t }
+	if c.a[1] == 0 {
+		return c.changeFd(c.arg32(0), set)
+	}
+	return c.changeAt(c.arg32(0), c.a[1], c.a[3]&unix.AT_SYMLINK_NOFOLLOW == 0, set)
+}
+
+func (c *call) sysTruncate() (uint64, error) {
+	name, err := c.path(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	v, err := c.existing(unix.AT_FDCWD, name, true)
+	switch {
+	case err != nil:
+		return 0, err
+	case v.st.dir():
+		return 0, unix.EISDIR
+	case int64(c.a[1]) < 0 || !v.st.regular():
+		return 0, unix.EINVAL
+	case int64(c.a[1]) > maxFile:
+		return 0, unix.EFBIG
+	case !c.s.may(v.st, 2):
+		return 0, unix.EACCES
+	case v.node == 0 && c.s.lowerReadOnly(v.low):
+		return 0, unix.EROFS
+	}
+	i, err := c.s.upper(c.p, v)
+	if err != nil {
+		return 0, err
+	}
+	c.resize(i, int64(c.a[1]))
+	return 0, nil
+}
+
+func (c *call) resize(i int, size int64) {
+	n := c.s.inode(i)
+	n.truncate(c.s.owner, size)
+	n.Mtime = c.s.Now().wall()
+}
+
+func (c *call) sysFtruncate() (uint64, error) {
+	_, f, err := c.fd(c.arg32(0))
+	switch {
+	case err != nil:
+		return 0, err
+	case f.Kind == filePath:
+		return 0, unix.EBADF
+	case int64(c.a[1]) < 0 || f.Kind != fileNode || !f.writable():
+		return 0, unix.EINVAL
+	case int64(c.a[1]) > maxFile:
+		return 0, unix.EFBIG
+	}
+	c.resize(f.Node, int64(c.a[1]))
+	return 0, nil
+}
+
+func (c *call) sysFallocate() (uint64, error) {
+	_, f, err := c.fd(c.arg32(0))
+	switch {
+	case err != nil:
+		return 0, err
+	case !f.writable():
+		return 0, unix.EBADF
+	case c.a[1] != 0:
+		return 0, unix.EOPNOTSUPP
+	case f.Kind != fileNode:
+		return 0, unix.ENODEV
+	case int64(c.a[2]) < 0 || int64(c.a[3]) <= 0:
+		return 0, unix.EINVAL
+	}
+	end := int64(c.a[2]) + int64(c.a[3])
+	if end > maxFile || end < 0 {
+		return 0, unix.EFBIG
+	}
+	if end > c.s.nodes.get(f.Node).Size {
+		c.resize(f.Node, end)
+	}
+	return 0, nil
+}
+
+// sysFd succeeds for every descriptor: fsync, fdatasync, flock, fadvise64.
+func (c *call) sysFd() (uint64, error) {
+	_, _, err := c.fd(c.arg32(0))
+	return 0, err
+}
+
+// statfs describes one large tmpfs, statfs(2).
+func (c *call) statfs(to uint64) (uint64, error) {
+	return 0, c.put64(to, 0x01021994, 4096, 1<<20, 1<<20, 1<<20, 1<<20, 1<<20, 0, 255, 4096, 0, 0, 0, 0, 0)
+}
+
+func (c *call) sysStatfs() (uint64, error) {
+	name, err := c.path(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	if _, err := c.existing(unix.AT_FDCWD, name, true); err != nil {
+		return 0, err
+	}
+	return c.statfs(c.a[1])
+}
+
+func (c *call) sysFstatfs() (uint64, error) {
+	if _, _, err := c.fd(c.arg32(0)); err != nil {
+		return 0, err
+	}
+	return c.statfs(c.a[1])
+}

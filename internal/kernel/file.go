@@ -1,0 +1,979 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/guest"
+	"symchef/internal/mem"
+)
+
+// fileKind says what an open file reads and writes.
+type fileKind uint8
+
+const (
+	fileLower  fileKind = iota // a regular file of the lower layer: Back
+	fileNode                   // a regular file of the overlay: Node
+	fileDir                    // a directory: Path
+	filePath                   // opened with O_PATH
+	filePipe                   // reads pipe In, writes pipe Out; -1 is none
+	fileSocket                 // one end of a socketpair: like filePipe, both ways
+	fileStdin                  // Config.Stdin
+	fileOut                    // captured standard output
+	fileErr                    // captured standard error
+	fileNull
+	fileZero
+	fileFull
+	fileRandom
+	fileTTY // never opens: ENXIO
+	fileDevice
+	fileEpoll
+	fileEvent
+)
+
+// maxIO is the most bytes one call moves (MAX_RW_COUNT of Linux, kept smaller).
+const maxIO = 1 << 26
+
+// file is an open file description, open(2). Descriptors and processes share it.
+type file struct {
+	Kind  fileKind
+	Flags int   // O_ access mode and status flags
+	Refs  int   // descriptors that refer to it
+	Off   int64 // bytes
+	Path  string
+	Low   string // lower path of Back
+	Back  *mem.Backing
+	Node  int
+	In    int
+	Out   int
+	Text  mem.Bytes    // fileDevice: replies not read yet
+	Dir   []dirent     // fileDir: the listing, taken at the first getdents64
+	Watch []epollWatch // fileEpoll, ascending Fd
+	Count uint64       // fileEvent
+	Sem   bool         // fileEvent: EFD_SEMAPHORE
+	St    stat         // as of the open, where Node is 0
+}
+
+func (f *file) clone() *file {
+	c := *f
+	c.Watch = append([]epollWatch(nil), f.Watch...)
+	return &c
+}
+
+func (f *file) readable() bool { return f.Flags&unix.O_ACCMODE != unix.O_WRONLY && f.Kind != filePath }
+func (f *file) writable() bool { return f.Flags&unix.O_ACCMODE != unix.O_RDONLY && f.Kind != filePath }
+
+// seekable files have an offset.
+func (f *file) seekable() bool {
+	switch f.Kind {
+	case fileLower, fileNode, fileDir, fileNull, fileZero, fileFull:
+		return true
+	}
+	return false
+}
+
+// fdEntry is a file descriptor. File is -1 where the number is free.
+type fdEntry struct {
+	File    int
+	Cloexec bool
+}
+
+// maxFds is RLIMIT_NOFILE.
+const maxFds = 1024
+
+// fd returns the open file of descriptor fd: its number and a view for reading.
+func (c *call) fd(fd int) (int, *file, error) {
+	if fd < 0 || fd >= len(c.p.Fds) || c.p.Fds[fd].File < 0 {
+		return 0, nil, unix.EBADF
+	}
+	i := c.p.Fds[fd].File
+	return i, c.s.files.get(i), nil
+}
+
+// newFd gives file i the lowest descriptor from least on.
+func (c *call) newFd(i, least int, cloexec bool) (uint64, error) {
+	fd := least
+	for fd < len(c.p.Fds) && c.p.Fds[fd].File >= 0 {
+		fd++
+	}
+	if fd >= maxFds {
+		return 0, unix.EMFILE
+	}
+	c.setFd(fd, i, cloexec)
+	return uint64(fd), nil
+}
+
+func (c *call) setFd(fd, i int, cloexec bool) {
+	for len(c.p.Fds) <= fd {
+		c.p.Fds = append(c.p.Fds, fdEntry{File: -1})
+	}
+	c.p.Fds[fd] = fdEntry{i, cloexec}
+	c.s.file(i).Refs++
+}
+
+// open adds an open file with one descriptor.
+func (c *call) open(f *file, cloexec bool) (uint64, error) {
+	i := c.s.files.add(c.s.owner, f)
+	fd, err := c.newFd(i, 0, cloexec)
+	if err != nil {
+		c.s.files.del(i)
+	}
+	return fd, err
+}
+
+// closeFd closes one descriptor of p.
+func (s *System) closeFd(p *Process, fd int) {
+	i := p.Fds[fd].File
+	p.Fds[fd] = fdEntry{File: -1}
+	f := s.file(i)
+	if f.Refs--; f.Refs > 0 {
+		return
+	}
+	if f.Kind == filePipe || f.Kind == fileSocket {
+		if f.In >= 0 {
+			s.pipe(f.In).Readers--
+			s.dropPipe(f.In)
+		}
+		if f.Out >= 0 {
+			s.pipe(f.Out).Writers--
+			s.dropPipe(f.Out)
+		}
+	}
+	for j := range s.files.rows { // epoll instances forget a closed file
+		if e := s.files.get(j); e != nil && e.Kind == fileEpoll {
+			s.unwatch(j, i)
+		}
+	}
+	s.files.del(i)
+}
+
+// at resolves a path argument relative to a directory descriptor.
+func (c *call) at(dirfd int, name string, follow bool) (vnode, error) {
+	base := c.p.Cwd
+	if dirfd != unix.AT_FDCWD && !strings.HasPrefix(name, "/") {
+		_, f, err := c.fd(dirfd)
+		if err != nil {
+			return vnode{}, err
+		}
+		if f.Kind != fileDir && !(f.Kind == filePath && f.St.dir()) {
+			return vnode{}, unix.ENOTDIR
+		}
+		base = f.Path
+	}
+	return c.s.walk(c.p, base, name, follow)
+}
+
+// existing is at for a file that must exist.
+func (c *call) existing(dirfd int, name string, follow bool) (vnode, error) {
+	v, err := c.at(dirfd, name, follow)
+	if err == nil && !v.exists {
+		err = unix.ENOENT
+	}
+	return v, err
+}
+
+func (c *call) sysOpen() (uint64, error) {
+	return c.openAt(unix.AT_FDCWD, c.a[0], int(c.a[1]), uint32(c.a[2]))
+}
+
+func (c *call) sysOpenat() (uint64, error) {
+	return c.openAt(c.arg32(0), c.a[1], int(c.a[2]), uint32(c.a[3]))
+}
+
+func (c *call) sysCreat() (uint64, error) {
+	return c.openAt(unix.AT_FDCWD, c.a[0], unix.O_CREAT|unix.O_WRONLY|unix.O_TRUNC, uint32(c.a[1]))
+}
+
+// reopened returns the descriptor that a path such as /dev/stdout or /proc/self/fd/1 stands for.
+func reopened(name string) (int, bool) {
+	switch name {
+	case "/dev/stdin":
+		return 0, true
+	case "/dev/stdout":
+		return 1, true
+	case "/dev/stderr":
+		return 2, true
+	}
+	for _, dir := range [2]string{"/dev/fd/", "/proc/self/fd/"} {
+		if n, ok := strings.CutPrefix(name, dir); ok {
+			if fd, err := strconv.Atoi(n); err == nil {
+				return fd, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, error) {
+	name, err := c.path(addr)
+	if err != nil {
+		return 0, err
+	}
+	cloexec := flags&unix.O_CLOEXEC != 0
+	if fd, ok := reopened(name); ok {
+		i, f, err := c.fd(fd)
+		if err != nil {
+			return 0, unix.ENOENT
+		}
+		if f.Kind != fileLower && f.Kind != fileNode && f.Kind != fileDir {
+			return c.newFd(i, 0, cloexec) // shares the description, where Linux makes a new one
+		}
+		name = f.Path
+	}
+	const tmpfile = unix.O_TMPFILE &^ unix.O_DIRECTORY
+	follow := flags&unix.O_NOFOLLOW == 0 && flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
+	v, err := c.at(dirfd, name, follow)
+	if err != nil {
+		return 0, err
+	}
+	status := flags &^ (unix.O_CLOEXEC | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | unix.O_NOCTTY)
+	f := &file{Flags: status, Path: v.path, In: -1, Out: -1, St: v.st}
+	switch {
+	case flags&tmpfile != 0:
+		return 0, unix.EOPNOTSUPP
+	case !v.exists && flags&unix.O_CREAT == 0:
+		return 0, unix.ENOENT
+	case !v.exists:
+		if strings.HasSuffix(name, "/") {
+			return 0, unix.EISDIR
+		}
+		f.Kind = fileNode
+		f.Node, err = c.s.create(c.p, v, &inode{Mode: unix.S_IFREG | mode&0o7777&^c.p.Umask, Nlink: 1})
+		if err != nil {
+			return 0, err
+		}
+		return c.open(f, cloexec)
+	case flags&(unix.O_CREAT|unix.O_EXCL) == unix.O_CREAT|unix.O_EXCL:
+		return 0, unix.EEXIST
+	case flags&unix.O_PATH != 0:
+		f.Kind, f.Node = filePath, v.node
+		return c.open(f, cloexec)
+	case v.st.link():
+		return 0, unix.ELOOP
+	case v.st.dir():
+		if f.writable() || flags&unix.O_CREAT != 0 {
+			return 0, unix.EISDIR
+		}
+	case flags&unix.O_DIRECTORY != 0:
+		return 0, unix.ENOTDIR
+	}
+	var need uint32
+	if f.readable() {
+		need |= 4
+	}
+	if f.writable() {
+		need |= 2
+	}
+	if !c.s.may(v.st, need) {
+		return 0, unix.EACCES
+	}
+	switch v.st.kind() {
+	case unix.S_IFDIR:
+		f.Kind = fileDir
+	case unix.S_IFCHR:
+		d, ok := devices[strings.TrimPrefix(v.path, "/dev/")]
+		if f.Kind = d.kind; !ok || d.kind == fileTTY {
+			return 0, unix.ENXIO
+		}
+	case unix.S_IFREG:
+		if f.writable() || flags&unix.O_TRUNC != 0 {
+			if v.node == 0 && c.s.lowerReadOnly(v.low) {
+				if synthetic(v.low) {
+					return 0, unix.EACCES
+				}
+				return 0, unix.EROFS
+			}
+			if v.node, err = c.s.upper(c.p, v); err != nil {
+				return 0, err
+			}
+			if flags&unix.O_TRUNC != 0 {
+				n := c.s.inode(v.node)
+				n.truncate(c.s.owner, 0)
+				n.Mtime = c.s.Now().wall()
+			}
+		}
+		if f.Kind, f.Node = fileNode, v.node; v.node == 0 {
+			f.Kind, f.Low = fileLower, v.low
+			if f.Back, err = c.s.lowerContent(c.p, v.low); err != nil {
+				return 0, err
+			}
+		}
+	default:
+		return 0, unix.ENXIO // sockets and FIFOs of the host
+	}
+	return c.open(f, cloexec)
+}
+
+func (c *call) sysClose() (uint64, error) {
+	if _, _, err := c.fd(c.arg32(0)); err != nil {
+		return 0, err
+	}
+	c.s.closeFd(c.p, c.arg32(0))
+	return 0, nil
+}
+
+func (c *call) sysCloseRange() (uint64, error) {
+	first, last, flags := c.a[0]&0xffffffff, c.a[1]&0xffffffff, c.a[2]
+	if first > last || flags&^4 != 0 {
+		return 0, unix.EINVAL
+	}
+	for fd := first; fd <= last && fd < uint64(len(c.p.Fds)); fd++ {
+		if c.p.Fds[fd].File < 0 {
+			continue
+		}
+		if flags&4 != 0 { // CLOSE_RANGE_CLOEXEC
+			c.p.Fds[fd].Cloexec = true
+		} else {
+			c.s.closeFd(c.p, int(fd))
+		}
+	}
+	return 0, nil
+}
+
+// readFile reads up to n bytes; off < 0 means at the file's offset, which moves.
+func (c *call) readFile(i int, off int64, n int) (mem.Bytes, error) {
+	f := c.s.files.get(i)
+	if !f.readable() {
+		return mem.Bytes{}, unix.EBADF
+	}
+	n = min(n, maxIO)
+	pos := off
+	if off < 0 {
+		pos = f.Off
+	}
+	var b mem.Bytes
+	switch f.Kind {
+	case fileLower:
+		if pos < int64(len(f.Back.Data)) {
+			b = mem.Concrete(f.Back.Data[pos:min(int64(len(f.Back.Data)), pos+int64(n))])
+		}
+	case fileNode:
+		b = c.s.nodes.get(f.Node).read(pos, n)
+	case fileDir:
+		return b, unix.EISDIR
+	case fileStdin:
+		in := c.s.cfg.Stdin
+		at := min(pos, int64(len(in.Data)))
+		b = in.Slice(int(at), int(min(int64(len(in.Data)), at+int64(n))))
+	case filePipe, fileSocket:
+		if f.In < 0 {
+			return b, unix.EBADF
+		}
+		return c.readPipe(i, f, n)
+	case fileNull:
+	case fileZero, fileFull:
+		return mem.Concrete(make([]byte, n)), nil
+	case fileRandom:
+		return mem.Concrete(c.s.randomBytes(n)), nil
+	case fileDevice:
+		b = f.Text.Slice(0, min(n, len(f.Text.Data)))
+		rest := f.Text.Slice(len(b.Data), len(f.Text.Data))
+		c.s.file(i).Text = rest
+		return b, nil
+	case fileEvent:
+		return c.readEvent(i, f, n)
+	default:
+		return b, unix.EINVAL
+	}
+	if off < 0 && len(b.Data) > 0 {
+		c.s.file(i).Off = pos + int64(len(b.Data))
+	}
+	return b, nil
+}
+
+// writeFile writes b; off < 0 means at the file's offset, which moves.
+func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
+	f := c.s.files.get(i)
+	if !f.writable() {
+		return 0, unix.EBADF
+	}
+	n := uint64(len(b.Data))
+	switch f.Kind {
+	case fileNode:
+		pos := off
+		if off < 0 {
+			pos = f.Off
+		}
+		node := c.s.inode(f.Node)
+		if f.Flags&unix.O_APPEND != 0 {
+			pos = node.Size
+		}
+		if pos+int64(n) > maxFile {
+			return 0, unix.EFBIG
+		}
+		if n > 0 {
+			node.write(c.s.owner, pos, b)
+			node.Mtime = c.s.Now().wall()
+		}
+		if off < 0 {
+			c.s.file(i).Off = pos + int64(n)
+		}
+	case fileOut, fileErr:
+		w := 1 + int(f.Kind-fileOut)
+		c.s.out[w] = c.s.out[w].add(b)
+	case filePipe, fileSocket:
+		if f.Out < 0 {
+			return 0, unix.EBADF
+		}
+		return c.writePipe(i, f, b)
+	case fileNull, fileZero, fileRandom:
+	case fileFull:
+		return 0, unix.ENOSPC
+	case fileDevice:
+		if !b.IsConcrete() {
+			panic("kernel: symbolic device request") // sysWrite asked for concrete bytes
+		}
+		c.s.device = i
+		return n, deviceRequest(append([]byte(nil), b.Data...))
+	case fileEvent:
+		return c.writeEvent(i, f, b)
+	default:
+		return 0, unix.EINVAL
+	}
+	return n, nil
+}
+
+// iovec is a piece of guest memory, readv(2).
+type iovec struct{ addr, n uint64 }
+
+func (c *call) iovecs(addr, count uint64) ([]iovec, uint64, error) {
+	if count > 1024 {
+		return nil, 0, unix.EINVAL
+	}
+	w, err := c.words(addr, 2*count)
+	if err != nil {
+		return nil, 0, err
+	}
+	var l []iovec
+	total := uint64(0)
+	for i := uint64(0); i < count; i++ {
+		if int64(w[2*i+1]) < 0 {
+			return nil, 0, unix.EINVAL
+		}
+		n := min(w[2*i+1], maxIO-total)
+		l = append(l, iovec{w[2*i], n})
+		total += n
+	}
+	return l, total, nil
+}
+
+// readTo reads from a descriptor into pieces of memory.
+func (c *call) readTo(fd int, off int64, to []iovec, total uint64) (uint64, error) {
+	i, f, err := c.fd(fd)
+	if err != nil {
+		return 0, err
+	}
+	if !f.readable() {
+		return 0, unix.EBADF
+	}
+	if f.Kind == fileDir {
+		return 0, unix.EISDIR
+	}
+	for _, v := range to {
+		if err := c.room(v.addr, v.n); err != nil {
+			return 0, err
+		}
+	}
+	b, err := c.readFile(i, off, int(total))
+	if err != nil {
+		return 0, err
+	}
+	n := uint64(len(b.Data))
+	for _, v := range to {
+		k := int(min(v.n, uint64(len(b.Data))))
+		if err := c.putSym(v.addr, b.Slice(0, k)); err != nil {
+			return 0, err
+		}
+		b = b.Slice(k, len(b.Data))
+	}
+	return n, nil
+}
+
+// writeFrom writes pieces of memory to a descriptor.
+func (c *call) writeFrom(fd int, off int64, from []iovec) (uint64, error) {
+	i, f, err := c.fd(fd)
+	if err != nil {
+		return 0, err
+	}
+	if !f.writable() {
+		return 0, unix.EBADF
+	}
+	var all mem.Bytes
+	var pieces *chunk
+	for _, v := range from {
+		if !c.p.Mem.Mapped(v.addr, v.n, guest.ProtRead) || v.addr+v.n < v.addr {
+			return 0, unix.EFAULT
+		}
+		if (f.Kind == fileDevice || f.Kind == fileEvent) && c.p.Mem.HasSym(v.addr, v.n) {
+			return 0, needConcrete{v.addr, v.n}
+		}
+		b, err := c.p.Mem.ReadSym(v.addr, int(v.n))
+		if err != nil {
+			return 0, unix.EFAULT
+		}
+		if all = b; len(from) > 1 {
+			pieces = pieces.add(b)
+		}
+	}
+	if len(from) > 1 {
+		all = pieces.bytes()
+	}
+	return c.writeFile(i, off, all)
+}
+
+func (c *call) sysRead() (uint64, error) {
+	n := min(c.a[2], maxIO)
+	return c.readTo(c.arg32(0), -1, []iovec{{c.a[1], n}}, n)
+}
+
+func (c *call) sysPread() (uint64, error) {
+	if err := c.seekable(3); err != nil {
+		return 0, err
+	}
+	n := min(c.a[2], maxIO)
+	return c.readTo(c.arg32(0), int64(c.a[3]), []iovec{{c.a[1], n}}, n)
+}
+
+func (c *call) sysReadv() (uint64, error) {
+	v, n, err := c.iovecs(c.a[1], c.a[2])
+	if err != nil {
+		return 0, err
+	}
+	return c.readTo(c.arg32(0), -1, v, n)
+}
+
+func (c *call) sysPreadv() (uint64, error) {
+	if err := c.seekable(3); err != nil {
+		return 0, err
+	}
+	v, n, err := c.iovecs(c.a[1], c.a[2])
+	if err != nil {
+		return 0, err
+	}
+	return c.readTo(c.arg32(0), int64(c.a[3]), v, n)
+}
+
+func (c *call) sysWrite() (uint64, error) {
+	return c.writeFrom(c.arg32(0), -1, []iovec{{c.a[1], min(c.a[2], maxIO)}})
+}
+
+func (c *call) sysPwrite() (uint64, error) {
+	if err := c.seekable(3); err != nil {
+		return 0, err
+	}
+	return c.writeFrom(c.arg32(0), int64(c.a[3]), []iovec{{c.a[1], min(c.a[2], maxIO)}})
+}
+
+func (c *call) sysWritev() (uint64, error) {
+	v, _, err := c.iovecs(c.a[1], c.a[2])
+	if err != nil {
+		return 0, err
+	}
+	return c.writeFrom(c.arg32(0), -1, v)
+}
+
+func (c *call) sysPwritev() (uint64, error) {
+	if err := c.seekable(3); err != nil {
+		return 0, err
+	}
+	v, _, err := c.iovecs(c.a[1], c.a[2])
+	if err != nil {
+		return 0, err
+	}
+	return c.writeFrom(c.arg32(0), int64(c.a[3]), v)
+}
+
+// seekable checks descriptor 0 and the offset in argument i, pread(2).
+func (c *call) seekable(i int) error {
+	_, f, err := c.fd(c.arg32(0))
+	switch {
+	case err != nil:
+		return err
+	case int64(c.a[i]) < 0:
+		return unix.EINVAL
+	case !f.seekable():
+		return unix.ESPIPE
+	}
+	return nil
+}
+
+func (c *call) sysSendfile() (uint64, error) {
+	in, f, err := c.fd(c.arg32(1))
+	if err != nil {
+		return 0, err
+	}
+	out, g, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	if f.Kind != fileLower && f.Kind != fileNode || c.a[2] != 0 || g.Kind == fileDevice {
+		return 0, unix.EINVAL
+	}
+	// What is read only moves the offset by what could be written.
+	at := f.Off
+	b, err := c.readFile(in, at, int(min(c.a[3], maxIO)))
+	if err != nil {
+		return 0, err
+	}
+	n, err := c.writeFile(out, -1, b)
+	if err == nil {
+		c.s.file(in).Off = at + int64(n)
+	}
+	return n, err
+}
+
+func (c *call) sysLseek() (uint64, error) {
+	i, f, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	if f.Kind == filePath {
+		return 0, unix.EBADF
+	}
+	if !f.seekable() {
+		return 0, unix.ESPIPE
+	}
+	size := c.s.fileStat(f).Size
+	off := int64(c.a[1])
+	switch c.a[2] {
+	case unix.SEEK_SET:
+	case unix.SEEK_CUR:
+		off += f.Off
+	case unix.SEEK_END:
+		off += size
+	case unix.SEEK_DATA, unix.SEEK_HOLE:
+		if off < 0 || off >= size {
+			return 0, unix.ENXIO
+		}
+		if c.a[2] == unix.SEEK_HOLE {
+			off = size
+		}
+	default:
+		return 0, unix.EINVAL
+	}
+	if off < 0 {
+		return 0, unix.EINVAL
+	}
+	if f.Kind == fileNull || f.Kind == fileZero || f.Kind == fileFull {
+		return 0, nil
+	}
+	g := c.s.file(i)
+	g.Off = off
+	if off == 0 {
+		g.Dir = nil // rewinddir(3)
+	}
+	return uint64(off), nil
+}
+
+// fileStat is fstat(2).
+func (s *System) fileStat(f *file) stat {
+	switch f.Kind {
+	case filePipe, fileStdin, fileOut, fileErr:
+		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFIFO | 0o600, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Mtime: Epoch}
+	case fileSocket:
+		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFSOCK | 0o777, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Mtime: Epoch}
+	case fileEpoll, fileEvent:
+		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: 0o600, Mtime: Epoch}
+	}
+	if f.Node != 0 {
+		return s.nodeStat(f.Node)
+	}
+	return f.St
+}
+
+// encode lays a stat out as struct stat, stat(2), arch/x86/include/uapi/asm/stat.h.
+func (s stat) encode() []byte {
+	b := make([]byte, 144)
+	le := binary.LittleEndian
+	le.PutUint64(b, s.Dev)
+	le.PutUint64(b[8:], s.Ino)
+	le.PutUint64(b[16:], s.Nlink)
+	le.PutUint32(b[24:], s.Mode)
+	le.PutUint32(b[28:], s.UID)
+	le.PutUint32(b[32:], s.GID)
+	le.PutUint64(b[40:], s.Rdev)
+	le.PutUint64(b[48:], uint64(s.Size))
+	le.PutUint64(b[56:], 4096)
+	le.PutUint64(b[64:], uint64(s.Blocks))
+	for i := range 3 { // atime, mtime, ctime: one time, so that reading changes nothing
+		le.PutUint64(b[72+16*i:], uint64(s.Mtime/1e9))
+		le.PutUint64(b[80+16*i:], uint64(s.Mtime%1e9))
+	}
+	return b
+}
+
+func (c *call) sysStat() (uint64, error) { return c.statAt(unix.AT_FDCWD, c.a[0], c.a[1], 0) }
+func (c *call) sysLstat() (uint64, error) {
+	return c.statAt(unix.AT_FDCWD, c.a[0], c.a[1], unix.AT_SYMLINK_NOFOLLOW)
+}
+
+func (c *call) sysNewfstatat() (uint64, error) {
+	return c.statAt(c.arg32(0), c.a[1], c.a[2], int(c.a[3]))
+}
+
+func (c *call) sysFstat() (uint64, error) {
+	_, f, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	return 0, c.put(c.a[1], c.s.fileStat(f).encode())
+}
+
+func (c *call) statAt(dirfd int, addr, to uint64, flags int) (uint64, error) {
+	name, err := c.path(addr)
+	if err != nil {
+		return 0, err
+	}
+	st, err := c.statPath(dirfd, name, flags)
+	if err != nil {
+		return 0, err
+	}
+	return 0, c.put(to, st.encode())
+}
+
+func (c *call) statPath(dirfd int, name string, flags int) (stat, error) {
+	if name == "" && flags&unix.AT_EMPTY_PATH != 0 && dirfd != unix.AT_FDCWD {
+		_, f, err := c.fd(dirfd)
+		if err != nil {
+			return stat{}, err
+		}
+		return c.s.fileStat(f), nil
+	}
+	if name == "" && flags&unix.AT_EMPTY_PATH != 0 {
+		name = "."
+	}
+	if fd, ok := reopened(name); ok && flags&unix.AT_SYMLINK_NOFOLLOW == 0 {
+		_, f, err := c.fd(fd)
+		if err != nil {
+			return stat{}, unix.ENOENT
+		}
+		return c.s.fileStat(f), nil
+	}
+	v, err := c.existing(dirfd, name, flags&unix.AT_SYMLINK_NOFOLLOW == 0)
+	return v.st, err
+}
+
+func (c *call) sysAccess() (uint64, error) { return c.accessAt(unix.AT_FDCWD, c.a[0], c.a[1], 0) }
+func (c *call) sysFaccessat() (uint64, error) {
+	return c.accessAt(c.arg32(0), c.a[1], c.a[2], 0)
+}
+
+func (c *call) sysFaccessat2() (uint64, error) {
+	return c.accessAt(c.arg32(0), c.a[1], c.a[2], int(c.a[3]))
+}
+
+func (c *call) accessAt(dirfd int, addr, mode uint64, flags int) (uint64, error) {
+	if mode&^7 != 0 {
+		return 0, unix.EINVAL
+	}
+	name, err := c.path(addr)
+	if err != nil {
+		return 0, err
+	}
+	st, err := c.statPath(dirfd, name, flags)
+	if err != nil {
+		return 0, err
+	}
+	if !c.s.may(st, uint32(mode)) {
+		return 0, unix.EACCES
+	}
+	return 0, nil
+}
+
+func (c *call) sysDup() (uint64, error) {
+	i, _, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	return c.newFd(i, 0, false)
+}
+
+func (c *call) sysDup2() (uint64, error) {
+	if c.arg32(0) == c.arg32(1) {
+		_, _, err := c.fd(c.arg32(0))
+		return uint64(c.arg32(1)), err
+	}
+	return c.dupTo(false)
+}
+
+func (c *call) sysDup3() (uint64, error) {
+	if c.arg32(0) == c.arg32(1) || c.a[2]&^unix.O_CLOEXEC != 0 {
+		return 0, unix.EINVAL
+	}
+	return c.dupTo(c.a[2] != 0)
+}
+
+func (c *call) dupTo(cloexec bool) (uint64, error) {
+	i, _, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	to := c.arg32(1)
+	if to < 0 || to >= maxFds {
+		return 0, unix.EBADF
+	}
+	if to < len(c.p.Fds) && c.p.Fds[to].File >= 0 {
+		c.s.closeFd(c.p, to)
+	}
+	c.setFd(to, i, cloexec)
+	return uint64(to), nil
+}
+
+func (c *call) sysFcntl() (uint64, error) {
+	fd := c.arg32(0)
+	i, f, err := c.fd(fd)
+	if err != nil {
+		return 0, err
+	}
+	const settable = unix.O_APPEND | unix.O_NONBLOCK | unix.O_ASYNC | unix.O_DIRECT | unix.O_NOATIME
+	switch c.a[1] {
+	case unix.F_DUPFD, unix.F_DUPFD_CLOEXEC:
+		if c.arg32(2) < 0 || c.arg32(2) >= maxFds {
+			return 0, unix.EINVAL
+		}
+		return c.newFd(i, c.arg32(2), c.a[1] == unix.F_DUPFD_CLOEXEC)
+	case unix.F_GETFD:
+		if c.p.Fds[fd].Cloexec {
+			return unix.FD_CLOEXEC, nil
+		}
+		return 0, nil
+	case unix.F_SETFD:
+		c.p.Fds[fd].Cloexec = c.a[2]&unix.FD_CLOEXEC != 0
+		return 0, nil
+	case unix.F_GETFL:
+		fl := f.Flags
+		if f.Kind != filePipe && f.Kind != fileSocket && f.Kind < fileStdin {
+			fl |= 0o100000 // O_LARGEFILE, which 64-bit open(2) always sets
+		}
+		return uint64(fl), nil
+	case unix.F_SETFL:
+		g := c.s.file(i)
+		g.Flags = g.Flags&^settable | int(c.a[2])&settable
+		return 0, nil
+	case unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW:
+		return 0, nil // never contended within one process; between processes not modelled
+	case unix.F_GETLK, unix.F_OFD_GETLK:
+		return 0, c.put(c.a[2], []byte{unix.F_UNLCK, 0})
+	case unix.F_GETPIPE_SZ:
+		if f.Kind != filePipe {
+			return 0, unix.EBADF
+		}
+		return pipeSize, nil
+	case unix.F_SETOWN, unix.F_SETPIPE_SZ, unix.F_GETOWN:
+		return 0, nil
+	}
+	return 0, unix.EINVAL
+}
+
+func (c *call) sysIoctl() (uint64, error) {
+	fd := c.arg32(0)
+	i, f, err := c.fd(fd)
+	if err != nil {
+		return 0, err
+	}
+	switch c.a[1] {
+	case unix.TIOCINQ: // FIONREAD
+		n := 0
+		switch f.Kind {
+		case filePipe, fileSocket:
+			if f.In < 0 {
+				return 0, unix.ENOTTY
+			}
+			n = len(c.s.pipes.get(f.In).Buf.Data)
+		case fileStdin:
+			n = len(c.s.cfg.Stdin.Data) - int(f.Off)
+		case fileLower, fileNode:
+			n = int(c.s.fileStat(f).Size - f.Off)
+		default:
+			return 0, unix.ENOTTY
+		}
+		return 0, c.put32(c.a[2], uint32(n))
+	case 0x5451, 0x5450: // FIOCLEX, FIONCLEX
+		c.p.Fds[fd].Cloexec = c.a[1] == 0x5451
+		return 0, nil
+	case 0x5421: // FIONBIO
+		on, err := c.u32(c.a[2])
+		if err != nil {
+			return 0, err
+		}
+		g := c.s.file(i)
+		g.Flags &^= unix.O_NONBLOCK
+		if on != 0 {
+			g.Flags |= unix.O_NONBLOCK
+		}
+		return 0, nil
+	}
+	return 0, unix.ENOTTY // no terminal: isatty(3) is false
+}
+
+func (c *call) sysReadlink() (uint64, error) {
+	return c.readlinkAt(unix.AT_FDCWD, c.a[0], c.a[1], c.arg32(2))
+}
+
+func (c *call) sysReadlinkat() (uint64, error) {
+	return c.readlinkAt(c.arg32(0), c.a[1], c.a[2], c.arg32(3))
+}
+
+func (c *call) readlinkAt(dirfd int, addr, to uint64, size int) (uint64, error) {
+	if size <= 0 {
+		return 0, unix.EINVAL
+	}
+	name, err := c.path(addr)
+	if err != nil {
+		return 0, err
+	}
+	v, err := c.existing(dirfd, name, false)
+	if err != nil {
+		return 0, err
+	}
+	t, err := c.s.readlink(c.p, v)
+	if err != nil {
+		return 0, err
+	}
+	t = t[:min(len(t), size)]
+	return uint64(len(t)), c.put(to, []byte(t))
+}
+
+func (c *call) sysGetcwd() (uint64, error) {
+	b := append([]byte(c.p.Cwd), 0)
+	if uint64(len(b)) > c.a[1] {
+		return 0, unix.ERANGE
+	}
+	return uint64(len(b)), c.put(c.a[0], b)
+}
+
+func (c *call) chdirTo(v vnode, err error) (uint64, error) {
+	switch {
+	case err != nil:
+		return 0, err
+	case !v.st.dir():
+		return 0, unix.ENOTDIR
+	case !c.s.may(v.st, 1):
+		return 0, unix.EACCES
+	}
+	c.p.Cwd = path.Clean(v.path)
+	return 0, nil
+}
+
+func (c *call) sysChdir() (uint64, error) {
+	name, err := c.path(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	return c.chdirTo(c.existing(unix.AT_FDCWD, name, true))
+}
+
+func (c *call) sysFchdir() (uint64, error) {
+	_, f, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	if f.Kind != fileDir && f.Kind != filePath {
+		return 0, unix.ENOTDIR
+	}
+	return c.chdirTo(c.existing(unix.AT_FDCWD, f.Path, true))
+}

@@ -1,0 +1,231 @@
+package kernel
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/mem"
+)
+
+// Consulted is one question asked of the host file system and its answer.
+type Consulted struct {
+	Path   string
+	Kind   string // "stat", "dir", "link"
+	Digest string // what was found
+}
+
+// Host reads the host's files for all systems of a run, asks each question
+// once and records it: a run sees one picture of the host. It is safe for
+// concurrent use.
+type Host struct {
+	mu      sync.Mutex
+	stats   map[string]lstatAnswer
+	links   map[string]string
+	dirs    map[string][]dirent
+	files   map[string]*mem.Backing
+	opened  map[string]error
+	asked   []Consulted
+	present map[Consulted]bool
+}
+
+type lstatAnswer struct {
+	st  stat
+	err error // a unix.Errno
+}
+
+// NewHost returns a Host that has asked nothing yet.
+func NewHost() *Host {
+	return &Host{
+		stats: map[string]lstatAnswer{}, links: map[string]string{}, dirs: map[string][]dirent{},
+		files: map[string]*mem.Backing{}, opened: map[string]error{}, present: map[Consulted]bool{},
+	}
+}
+
+// Consulted returns the record in order of first question.
+func (h *Host) Consulted() []Consulted {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]Consulted(nil), h.asked...)
+}
+
+func (h *Host) record(path, kind, digest string) {
+	if c := (Consulted{path, kind, digest}); !h.present[c] {
+		h.present[c] = true
+		h.asked = append(h.asked, c)
+	}
+}
+
+func hostStat(path string) (stat, error) {
+	var u unix.Stat_t
+	if err := unix.Lstat(path, &u); err != nil {
+		return stat{}, err
+	}
+	return stat{
+		Dev: u.Dev, Ino: u.Ino, Nlink: u.Nlink, Mode: u.Mode, UID: u.Uid, GID: u.Gid, Rdev: u.Rdev,
+		Size: u.Size, Blocks: u.Blocks, Mtime: u.Mtim.Nano(),
+	}, nil
+}
+
+func statDigest(st stat, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR { // its entries are another question
+		return fmt.Sprintf("mode=%o ino=%d", st.Mode, st.Ino)
+	}
+	return fmt.Sprintf("mode=%o size=%d mtime=%d ino=%d", st.Mode, st.Size, st.Mtime, st.Ino)
+}
+
+func (h *Host) lstat(path string) (stat, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a, ok := h.stats[path]
+	if !ok {
+		a.st, a.err = hostStat(path)
+		h.stats[path] = a
+		h.record(path, "stat", statDigest(a.st, a.err))
+	}
+	return a.st, a.err
+}
+
+func (h *Host) readlink(path string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t, ok := h.links[path]; ok {
+		return t, nil
+	}
+	t, err := os.Readlink(path)
+	if err != nil {
+		return "", errnoOf(err)
+	}
+	h.links[path] = t
+	h.record(path, "link", t)
+	return t, nil
+}
+
+func hostDir(path string) ([]dirent, error) {
+	l, err := os.ReadDir(path) // sorted by name
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	out := make([]dirent, 0, len(l))
+	for _, e := range l {
+		st, err := hostStat(path + "/" + e.Name())
+		if err == nil {
+			out = append(out, dirent{Name: e.Name(), Ino: st.Ino, Type: byte(st.Mode >> 12 & 15)})
+		}
+	}
+	return out, nil
+}
+
+func dirDigest(l []dirent) string {
+	h := sha256.New()
+	for _, e := range l {
+		fmt.Fprintf(h, "%s\x00%d\x00%d\x00", e.Name, e.Ino, e.Type)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// readDir lists a directory in order of name.
+func (h *Host) readDir(path string) ([]dirent, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l, ok := h.dirs[path]; ok {
+		return l, nil
+	}
+	l, err := hostDir(path)
+	if err != nil {
+		return nil, err
+	}
+	h.dirs[path] = l
+	h.record(path, "dir", dirDigest(l))
+	return l, nil
+}
+
+// maxHostFile bounds a host file's size in bytes: its content is kept in memory.
+const maxHostFile = 1 << 30
+
+// open returns the content of a regular host file.
+func (h *Host) open(path string) (*mem.Backing, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if b, ok := h.files[path]; ok {
+		return b, h.opened[path]
+	}
+	b, err := readHost(path)
+	h.files[path], h.opened[path] = b, err
+	if err != nil {
+		h.record(path, "open", err.Error())
+	}
+	return b, err
+}
+
+func readHost(path string) (*mem.Backing, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxHostFile {
+		return nil, unix.EFBIG
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxHostFile))
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	return &mem.Backing{Name: path, Data: data}, nil
+}
+
+// errnoOf returns the errno inside err; EIO where there is none.
+func errnoOf(err error) error {
+	for e := err; e != nil; {
+		if n, ok := e.(unix.Errno); ok {
+			return n
+		}
+		u, ok := e.(interface{ Unwrap() error })
+		if !ok {
+			break
+		}
+		e = u.Unwrap()
+	}
+	return unix.EIO
+}
+
+// Revalidate asks the host every question again and returns an error naming the
+// first answer that has changed.
+func Revalidate(list []Consulted) error {
+	for _, c := range list {
+		var now string
+		switch c.Kind {
+		case "stat":
+			now = statDigest(hostStat(c.Path))
+		case "dir":
+			l, err := hostDir(c.Path)
+			if now = dirDigest(l); err != nil {
+				now = err.Error()
+			}
+		case "link":
+			t, err := os.Readlink(c.Path)
+			if now = t; err != nil {
+				now = err.Error()
+			}
+		case "open":
+			_, err := readHost(c.Path)
+			if err != nil {
+				now = err.Error()
+			}
+		default:
+			return fmt.Errorf("kernel: unknown kind of question %q", c.Kind)
+		}
+		if now != c.Digest {
+			return fmt.Errorf("%s has changed (%s): was %s, is %s", c.Path, c.Kind, c.Digest, now)
+		}
+	}
+	return nil
+}

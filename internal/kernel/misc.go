@@ -1,0 +1,218 @@
+package kernel
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// What uname(2) says.
+const (
+	unameRelease = "6.1.0"
+	unameNode    = "symchef"
+)
+
+func (c *call) sysUname() (uint64, error) {
+	b := make([]byte, 6*65)
+	for i, t := range []string{"Linux", unameNode, unameRelease, "#1 SMP", "x86_64", "(none)"} {
+		copy(b[65*i:], t)
+	}
+	return 0, c.put(c.a[0], b)
+}
+
+func (c *call) sysSysinfo() (uint64, error) {
+	b := make([]byte, 112) // struct sysinfo, sysinfo(2)
+	le := binary.LittleEndian
+	le.PutUint64(b, uint64(c.s.Now())/1e9)
+	le.PutUint64(b[32:], 4<<30)
+	le.PutUint64(b[40:], 4<<30)
+	le.PutUint16(b[80:], uint16(len(c.s.tasks)))
+	put32(b[104:], 1)
+	return 0, c.put(c.a[0], b)
+}
+
+func (c *call) sysGetpid() (uint64, error)  { return uint64(c.p.PID), nil }
+func (c *call) sysGettid() (uint64, error)  { return uint64(c.t.TID), nil }
+func (c *call) sysGetppid() (uint64, error) { return uint64(c.p.Parent), nil }
+func (c *call) sysGetuid() (uint64, error)  { return uint64(c.s.cfg.UID), nil }
+func (c *call) sysGetgid() (uint64, error)  { return uint64(c.s.cfg.GID), nil }
+func (c *call) sysGetpgrp() (uint64, error) { return uint64(c.p.Group), nil }
+
+// sysGetresuid stores one id three times: getresuid and getresgid.
+func (c *call) sysGetresuid() (uint64, error) { return c.triple(c.s.cfg.UID) }
+func (c *call) sysGetresgid() (uint64, error) { return c.triple(c.s.cfg.GID) }
+
+func (c *call) triple(id int) (uint64, error) {
+	for i := range 3 {
+		if err := c.put32(c.a[i], uint32(id)); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// sysSetids accepts the ids that the process has: setuid, setgid, setreuid, ....
+func (c *call) sysSetuid() (uint64, error) { return c.sameIDs(c.s.cfg.UID, 1) }
+func (c *call) sysSetgid() (uint64, error) { return c.sameIDs(c.s.cfg.GID, 1) }
+
+func (c *call) sysSetresuid() (uint64, error) { return c.sameIDs(c.s.cfg.UID, 3) }
+func (c *call) sysSetresgid() (uint64, error) { return c.sameIDs(c.s.cfg.GID, 3) }
+func (c *call) sysSetreuid() (uint64, error)  { return c.sameIDs(c.s.cfg.UID, 2) }
+func (c *call) sysSetregid() (uint64, error)  { return c.sameIDs(c.s.cfg.GID, 2) }
+
+func (c *call) sameIDs(id, n int) (uint64, error) {
+	for i := range n {
+		if v := c.arg32(i); v != id && !(v == -1 && n > 1) {
+			return 0, unix.EPERM
+		}
+	}
+	return 0, nil
+}
+
+// sysGetgroups: the process has one group, its own.
+func (c *call) sysGetgroups() (uint64, error) {
+	switch {
+	case c.a[0] == 0:
+		return 1, nil
+	case c.arg32(0) < 1:
+		return 0, unix.EINVAL
+	}
+	return 1, c.put32(c.a[1], uint32(c.s.cfg.GID))
+}
+
+// sysOK is a call without a visible effect here.
+func (c *call) sysOK() (uint64, error) { return 0, nil }
+
+// sysNoSys is a call that kernels may lack and that programs can do without.
+func (c *call) sysNoSys() (uint64, error) { return 0, unix.ENOSYS }
+
+// sysPerm is a call that needs a privilege the guest lacks.
+func (c *call) sysPerm() (uint64, error) { return 0, unix.EPERM }
+
+func (c *call) sysGetrandom() (uint64, error) {
+	if c.a[2]&^7 != 0 {
+		return 0, unix.EINVAL
+	}
+	n := min(c.a[1], maxIO)
+	if err := c.room(c.a[0], n); err != nil {
+		return 0, err
+	}
+	return n, c.put(c.a[0], c.s.randomBytes(int(n)))
+}
+
+const unlimited = ^uint64(0)
+
+// limit returns the soft and hard limit of a resource, getrlimit(2).
+func limit(resource int) (uint64, uint64) {
+	switch resource {
+	case unix.RLIMIT_STACK:
+		return 8 << 20, unlimited
+	case unix.RLIMIT_NOFILE:
+		return maxFds, maxFds
+	case unix.RLIMIT_CORE:
+		return 0, unlimited
+	case unix.RLIMIT_NPROC:
+		return 512, 512
+	}
+	return unlimited, unlimited
+}
+
+func (c *call) sysGetrlimit() (uint64, error) {
+	if c.a[0] > 15 {
+		return 0, unix.EINVAL
+	}
+	soft, hard := limit(int(c.a[0]))
+	return 0, c.put64(c.a[1], soft, hard)
+}
+
+func (c *call) sysSetrlimit() (uint64, error) { return c.rlimit(c.a[0], c.a[1], 0) }
+
+func (c *call) sysPrlimit64() (uint64, error) {
+	if c.a[0] != 0 && c.arg32(0) != c.p.PID {
+		return 0, unix.ESRCH
+	}
+	return c.rlimit(c.a[1], c.a[2], c.a[3])
+}
+
+// rlimit accepts new limits and does not enforce them.
+func (c *call) rlimit(resource, set, get uint64) (uint64, error) {
+	if resource > 15 {
+		return 0, unix.EINVAL
+	}
+	if set != 0 {
+		w, err := c.words(set, 2)
+		if err != nil {
+			return 0, err
+		}
+		if w[0] > w[1] {
+			return 0, unix.EINVAL
+		}
+	}
+	if get != 0 {
+		soft, hard := limit(int(resource))
+		return 0, c.put64(get, soft, hard)
+	}
+	return 0, nil
+}
+
+// sysGetrusage tells user time only.
+func (c *call) sysGetrusage() (uint64, error) {
+	w := make([]uint64, 18)
+	if c.a[0] != uint64(0xffffffffffffffff) { // RUSAGE_CHILDREN is -1
+		w[0], w[1] = c.s.Retired/1e9, c.s.Retired%1e9/1e3
+	}
+	return 0, c.put64(c.a[1], w...)
+}
+
+func (c *call) sysSchedGetaffinity() (uint64, error) {
+	if c.a[1] < 8 || c.a[1]%8 != 0 {
+		return 0, unix.EINVAL
+	}
+	return 8, c.put64(c.a[2], 1)
+}
+
+func (c *call) sysSchedGetparam() (uint64, error) { return 0, c.put32(c.a[1], 0) }
+
+func (c *call) sysSchedPriority() (uint64, error) {
+	switch c.a[0] {
+	case 0, 3, 5: // SCHED_OTHER, SCHED_BATCH, SCHED_IDLE
+		return 0, nil
+	case 1, 2: // SCHED_FIFO, SCHED_RR
+		return 1, nil
+	}
+	return 0, unix.EINVAL
+}
+
+func (c *call) sysGetcpu() (uint64, error) {
+	for i := range 2 {
+		if c.a[i] != 0 {
+			if err := c.put32(c.a[i], 0); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return 0, nil
+}
+
+func (c *call) sysGetpriority() (uint64, error) { return 20, nil } // nice 0
+
+func (c *call) sysMemfdCreate() (uint64, error) {
+	name, err := c.str(c.a[0], 250, unix.EINVAL)
+	if err != nil {
+		return 0, err
+	}
+	if c.a[1]&^(unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING) != 0 {
+		return 0, unix.EINVAL
+	}
+	n := c.s.nodes.add(c.s.owner, &inode{Mode: unix.S_IFREG | 0o777, UID: uint32(c.s.cfg.UID), GID: uint32(c.s.cfg.GID), Mtime: c.s.Now().wall()})
+	f := &file{Kind: fileNode, Flags: unix.O_RDWR, Path: "/memfd:" + name + " (deleted)", Node: n}
+	return c.open(f, c.a[1]&unix.MFD_CLOEXEC != 0)
+}
+
+func (c *call) sysSchedPriorityMax() (uint64, error) {
+	v, err := c.sysSchedPriority()
+	return v * 99, err
+}
+
+// sysNotSup answers calls on extended attributes, which no file has.
+func (c *call) sysNotSup() (uint64, error) { return 0, unix.ENOTSUP }

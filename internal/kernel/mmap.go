@@ -1,0 +1,329 @@
+package kernel
+
+import (
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/guest"
+	"symchef/internal/loader"
+	"symchef/internal/mem"
+)
+
+// protOf turns PROT_* into a protection. Pages that may be written or executed can be read on x86.
+func protOf(p uint64) guest.Prot {
+	r := guest.Prot(p & 7)
+	if r&(guest.ProtWrite|guest.ProtExec) != 0 {
+		r |= guest.ProtRead
+	}
+	return r
+}
+
+// minAddr is vm.mmap_min_addr.
+const minAddr = 65536
+
+// maxMap bounds one mapping in bytes; beyond it mmap returns ENOMEM.
+const maxMap = 1 << 46
+
+func (c *call) sysMmap() (uint64, error) {
+	const fixed, noReplace = unix.MAP_FIXED, unix.MAP_FIXED_NOREPLACE
+	addr, length, flags, off := c.a[0], c.a[1], c.a[3], c.a[5]
+	if length == 0 || off%guest.PageSize != 0 {
+		return 0, unix.EINVAL
+	}
+	if length > maxMap {
+		return 0, unix.ENOMEM
+	}
+	a := mem.Area{Prot: protOf(c.a[2])}
+	switch flags & unix.MAP_TYPE {
+	case unix.MAP_PRIVATE:
+	case unix.MAP_SHARED, unix.MAP_SHARED_VALIDATE:
+		a.Shared = true
+	default:
+		return 0, unix.EINVAL
+	}
+	var sym mem.Bytes
+	if flags&unix.MAP_ANONYMOUS == 0 {
+		var err error
+		if sym, err = c.mapFile(&a, off); err != nil {
+			return 0, err
+		}
+	}
+	size := guest.PageUp(length)
+	m := c.p.Mem
+	switch {
+	case flags&(fixed|noReplace) != 0:
+		if addr%guest.PageSize != 0 {
+			return 0, unix.EINVAL
+		}
+		if addr >= guest.AddrLimit-guest.PageSize || size > guest.AddrLimit-guest.PageSize-addr {
+			return 0, unix.ENOMEM
+		}
+		if addr < minAddr {
+			return 0, unix.EPERM
+		}
+		if flags&noReplace != 0 && !free(m, addr, size) {
+			return 0, unix.EEXIST
+		}
+	default:
+		addr = guest.PageUp(addr)
+		if addr < minAddr || addr+size > loader.StackTop || !free(m, addr, size) {
+			addr = m.FindGap(size, loader.MmapTop)
+		}
+		if addr < minAddr {
+			return 0, unix.ENOMEM
+		}
+	}
+	a.Start, a.End = addr, addr+size
+	if err := m.MapArea(a); err != nil {
+		return 0, unix.ENOMEM
+	}
+	if !sym.IsConcrete() {
+		n := min(size, uint64(len(sym.Data)))
+		_ = m.Protect(addr, size, guest.ProtRead|guest.ProtWrite)
+		_ = m.WriteSym(addr, sym.Slice(0, int(n)))
+		_ = m.Protect(addr, size, a.Prot)
+	}
+	return addr, nil
+}
+
+// mapFile fills in what area a shows of the file; the result is not empty if some of it is symbolic.
+func (c *call) mapFile(a *mem.Area, off uint64) (mem.Bytes, error) {
+	var none mem.Bytes
+	_, f, err := c.fd(c.arg32(4))
+	switch {
+	case err != nil:
+		return none, err
+	case f.Kind == fileZero:
+		return none, nil
+	case f.Kind != fileLower && f.Kind != fileNode:
+		return none, unix.ENODEV
+	case !f.readable() || a.Shared && a.Prot&guest.ProtWrite != 0 && !f.writable():
+		return none, unix.EACCES
+	case a.Shared && a.Prot&guest.ProtWrite != 0:
+		return none, unsupported("a shared writable mapping of a file")
+	}
+	a.Name, a.Off = f.Path, off
+	if f.Kind == fileLower {
+		a.Back = f.Back
+		return none, nil
+	}
+	n := c.s.nodes.get(f.Node)
+	b := n.read(0, int(n.Size))
+	a.Back = &mem.Backing{Name: f.Path, Data: b.Data}
+	if !b.IsConcrete() && off < uint64(len(b.Data)) {
+		return b.Slice(int(off), len(b.Data)), nil
+	}
+	return none, nil
+}
+
+// free reports whether nothing is mapped in the range.
+func free(m *mem.Space, addr, size uint64) bool {
+	for _, a := range m.Areas() {
+		if a.Start < addr+size && addr < a.End {
+			return false
+		}
+	}
+	return true
+}
+
+// pages checks an address range argument.
+func pages(addr, length uint64) (uint64, error) {
+	size := guest.PageUp(length)
+	if addr%guest.PageSize != 0 || size < length || addr+size < addr || addr+size > guest.AddrLimit {
+		return 0, unix.EINVAL
+	}
+	return size, nil
+}
+
+func (c *call) sysMunmap() (uint64, error) {
+	size, err := pages(c.a[0], c.a[1])
+	if err != nil || size == 0 {
+		return 0, unix.EINVAL
+	}
+	if c.p.Mem.Unmap(c.a[0], size) != nil {
+		return 0, unix.EINVAL
+	}
+	return 0, nil
+}
+
+func (c *call) sysMprotect() (uint64, error) {
+	size, err := pages(c.a[0], c.a[1])
+	if err != nil || c.a[2]&^(7|0x01000000|0x02000000) != 0 {
+		return 0, unix.EINVAL
+	}
+	if size == 0 {
+		return 0, nil
+	}
+	if c.a[2]&guestWrite != 0 {
+		for _, a := range c.p.Mem.Areas() {
+			if a.Shared && a.Back != nil && a.Start < c.a[0]+size && c.a[0] < a.End {
+				return 0, unsupported("a shared writable mapping of a file")
+			}
+		}
+	}
+	if c.p.Mem.Protect(c.a[0], size, protOf(c.a[2])) != nil {
+		return 0, unix.ENOMEM
+	}
+	return 0, nil
+}
+
+const guestWrite = uint64(guest.ProtWrite)
+
+func (c *call) sysMadvise() (uint64, error) {
+	size, err := pages(c.a[0], c.a[1])
+	if err != nil {
+		return 0, err
+	}
+	if size == 0 {
+		return 0, nil
+	}
+	m, lo, hi := c.p.Mem, c.a[0], c.a[0]+size
+	if !m.Mapped(lo, size, 0) {
+		return 0, unix.ENOMEM
+	}
+	switch c.a[2] {
+	case unix.MADV_DONTNEED:
+		for _, a := range m.Areas() {
+			if a.End <= lo || a.Start >= hi || a.Shared {
+				continue
+			}
+			n := *a
+			n.Start, n.End = max(a.Start, lo), min(a.End, hi)
+			n.Off = a.Off + n.Start - a.Start
+			if m.MapArea(n) != nil { // drops what was written there
+				return 0, unix.EINVAL
+			}
+		}
+	case unix.MADV_REMOVE, unix.MADV_WIPEONFORK, unix.MADV_DONTFORK:
+		return 0, unsupported("this advice")
+	}
+	return 0, nil
+}
+
+func (c *call) sysMremap() (uint64, error) {
+	const mayMove, fixed, dontUnmap = 1, 2, 4
+	addr, flags := c.a[0], c.a[3]
+	oldSize, err := pages(addr, c.a[1])
+	newSize := guest.PageUp(c.a[2])
+	if err != nil || newSize == 0 || c.a[2] > maxMap || flags&^(mayMove|fixed) != 0 || flags&fixed != 0 && flags&mayMove == 0 {
+		if flags&dontUnmap != 0 {
+			return 0, unsupported("MREMAP_DONTUNMAP")
+		}
+		return 0, unix.EINVAL
+	}
+	m := c.p.Mem
+	a := m.Find(addr)
+	if a == nil || !m.Mapped(addr, max(oldSize, 1), 0) {
+		return 0, unix.EFAULT
+	}
+	if oldSize == 0 || a.Shared && newSize != oldSize && a.Back == nil {
+		return 0, unsupported("mremap of shared memory")
+	}
+	if addr+oldSize > a.End {
+		return 0, unsupported("mremap across mappings")
+	}
+	grown := func(at uint64) mem.Area {
+		n := *a
+		n.Start, n.End, n.Off = at, at+newSize, a.Off+addr-a.Start
+		return n
+	}
+	if flags&fixed == 0 {
+		if newSize <= oldSize {
+			if newSize < oldSize {
+				_ = m.Unmap(addr+newSize, oldSize-newSize)
+			}
+			return addr, nil
+		}
+		if addr+oldSize == a.End && addr+newSize <= loader.StackTop && free(m, a.End, newSize-oldSize) {
+			n := grown(addr)
+			n.Start, n.Off = addr+oldSize, n.Off+oldSize
+			if m.MapArea(n) != nil {
+				return 0, unix.ENOMEM
+			}
+			return addr, nil
+		}
+		if flags&mayMove == 0 {
+			return 0, unix.ENOMEM
+		}
+	}
+	to := c.a[4]
+	if flags&fixed == 0 {
+		if to = m.FindGap(newSize, loader.MmapTop); to < minAddr {
+			return 0, unix.ENOMEM
+		}
+	} else if to%guest.PageSize != 0 || to < minAddr || to+newSize > guest.AddrLimit || to < addr+oldSize && addr < to+newSize {
+		return 0, unix.EINVAL
+	}
+	n := grown(to)
+	final := n.Prot
+	n.Prot = guest.ProtRead | guest.ProtWrite
+	_ = m.Protect(addr, oldSize, n.Prot)
+	if m.MapArea(n) != nil {
+		return 0, unix.ENOMEM
+	}
+	// Pages that were never touched are all zero, and stay untouched.
+	for off := uint64(0); off < min(oldSize, newSize); off += guest.PageSize {
+		b, err := m.ReadSym(addr+off, guest.PageSize)
+		if err == nil && (a.Back != nil || !b.IsConcrete() || !zero(b.Data)) {
+			_ = m.WriteSym(to+off, b)
+		}
+	}
+	_ = m.Unmap(addr, oldSize)
+	_ = m.Protect(to, newSize, final)
+	return to, nil
+}
+
+func zero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) sysBrk() (uint64, error) {
+	p, m, want := c.p, c.p.Mem, c.a[0]
+	if want < p.BrkStart || want > p.BrkStart+maxMap {
+		return p.Brk, nil
+	}
+	old, end := guest.PageUp(p.Brk), guest.PageUp(want)
+	switch {
+	case end > old:
+		// A page stays free above the heap, as with the kernel's stack guard gap.
+		if !free(m, old, end-old+guest.PageSize) {
+			return p.Brk, nil
+		}
+		err := m.MapArea(mem.Area{Start: old, End: end, Prot: guest.ProtRead | guest.ProtWrite, Name: "[heap]"})
+		if err != nil {
+			return p.Brk, nil
+		}
+	case end < old:
+		_ = m.Unmap(end, old-end)
+	}
+	p.Brk = want
+	return want, nil
+}
+
+// sysMapped succeeds for mapped ranges: msync, mlock and munlock have no effect here.
+func (c *call) sysMapped() (uint64, error) {
+	lo := guest.PageDown(c.a[0])
+	if n := c.a[0] + c.a[1] - lo; !c.p.Mem.Mapped(lo, n, 0) {
+		return 0, unix.ENOMEM
+	}
+	return 0, nil
+}
+
+func (c *call) sysMincore() (uint64, error) {
+	size, err := pages(c.a[0], c.a[1])
+	if err != nil {
+		return 0, err
+	}
+	if !c.p.Mem.Mapped(c.a[0], size, 0) {
+		return 0, unix.ENOMEM
+	}
+	v := make([]byte, size/guest.PageSize)
+	for i := range v {
+		v[i] = 1
+	}
+	return 0, c.put(c.a[2], v)
+}

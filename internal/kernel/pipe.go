@@ -1,0 +1,211 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/mem"
+)
+
+// pipeSize is a pipe's capacity and pipeAtomic the largest write that is not split, in bytes (pipe(7)).
+const (
+	pipeSize   = 65536
+	pipeAtomic = 4096
+)
+
+// pipe is a byte queue with its open ends counted. Buf is replaced, never changed in place.
+type pipe struct {
+	Buf              mem.Bytes
+	Readers, Writers int // open files
+}
+
+func (p *pipe) clone() *pipe { c := *p; return &c }
+
+func (s *System) dropPipe(i int) {
+	if p := s.pipes.get(i); p.Readers == 0 && p.Writers == 0 {
+		s.pipes.del(i)
+	}
+}
+
+func (c *call) sysPipe() (uint64, error)  { return c.pipe2(0) }
+func (c *call) sysPipe2() (uint64, error) { return c.pipe2(int(c.a[1])) }
+
+func (c *call) pipe2(flags int) (uint64, error) {
+	if flags&^(unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_DIRECT) != 0 {
+		return 0, unix.EINVAL
+	}
+	if err := c.room(c.a[0], 8); err != nil {
+		return 0, err
+	}
+	i := c.s.pipes.add(c.s.owner, &pipe{Readers: 1, Writers: 1})
+	name := fmt.Sprintf("pipe:[%d]", 16+i)
+	status := flags & unix.O_NONBLOCK
+	a := &file{Kind: filePipe, Flags: unix.O_RDONLY | status, Path: name, In: i, Out: -1}
+	b := &file{Kind: filePipe, Flags: unix.O_WRONLY | status, Path: name, In: -1, Out: i}
+	return c.pair(a, b, flags&unix.O_CLOEXEC != 0, c.a[0], func() { c.s.pipes.del(i) })
+}
+
+// pair opens two files and stores their descriptors at addr; undo runs on failure.
+func (c *call) pair(a, b *file, cloexec bool, addr uint64, undo func()) (uint64, error) {
+	fa, err := c.open(a, cloexec)
+	if err != nil {
+		undo()
+		return 0, err
+	}
+	fb, err := c.open(b, cloexec)
+	if err != nil {
+		c.s.files.del(c.p.Fds[fa].File)
+		c.p.Fds[fa] = fdEntry{File: -1}
+		undo()
+		return 0, err
+	}
+	var m [8]byte
+	binary.LittleEndian.PutUint32(m[:], uint32(fa))
+	binary.LittleEndian.PutUint32(m[4:], uint32(fb))
+	return 0, c.put(addr, m[:])
+}
+
+func (c *call) readPipe(i int, f *file, n int) (mem.Bytes, error) {
+	p := c.s.pipes.get(f.In)
+	have := len(p.Buf.Data)
+	switch {
+	case n == 0:
+		return mem.Bytes{}, nil
+	case have > 0:
+		k := min(n, have)
+		b := p.Buf.Slice(0, k)
+		c.s.pipe(f.In).Buf = p.Buf.Slice(k, have)
+		return b, nil
+	case p.Writers == 0:
+		return mem.Bytes{}, nil
+	case f.Flags&unix.O_NONBLOCK != 0:
+		return mem.Bytes{}, unix.EAGAIN
+	}
+	return mem.Bytes{}, c.waitFile(i, unix.POLLIN)
+}
+
+func (c *call) writePipe(i int, f *file, b mem.Bytes) (uint64, error) {
+	p := c.s.pipes.get(f.Out)
+	n, free := len(b.Data), pipeSize-len(p.Buf.Data)
+	if p.Readers == 0 {
+		c.s.post(c.t, nil, siginfo{Sig: int(unix.SIGPIPE), PID: c.p.PID})
+		return 0, unix.EPIPE
+	}
+	// A blocking write that does not fit is split: Linux would wait for room for all
+	// of it; programs must handle a short count, pipes allow it on a signal.
+	switch {
+	case n == 0:
+		return 0, nil
+	case n <= pipeAtomic && free < n || free == 0:
+		if f.Flags&unix.O_NONBLOCK != 0 {
+			return 0, unix.EAGAIN
+		}
+		return 0, c.waitFile(i, unix.POLLOUT)
+	}
+	k := min(n, free)
+	c.s.pipe(f.Out).Buf = join(p.Buf, b.Slice(0, k))
+	return uint64(k), nil
+}
+
+func (c *call) sysEventfd() (uint64, error) { return c.eventfd(0) }
+func (c *call) sysEventfd2() (uint64, error) {
+	return c.eventfd(int(c.a[1]))
+}
+
+func (c *call) eventfd(flags int) (uint64, error) {
+	if flags&^(unix.EFD_CLOEXEC|unix.EFD_NONBLOCK|unix.EFD_SEMAPHORE) != 0 {
+		return 0, unix.EINVAL
+	}
+	f := &file{Kind: fileEvent, Flags: unix.O_RDWR | flags&unix.O_NONBLOCK, Path: "anon_inode:[eventfd]",
+		Count: c.a[0] & 0xffffffff, Sem: flags&unix.EFD_SEMAPHORE != 0}
+	return c.open(f, flags&unix.EFD_CLOEXEC != 0)
+}
+
+func (c *call) readEvent(i int, f *file, n int) (mem.Bytes, error) {
+	switch {
+	case n < 8:
+		return mem.Bytes{}, unix.EINVAL
+	case f.Count > 0:
+		v := f.Count
+		if f.Sem {
+			v = 1
+		}
+		c.s.file(i).Count -= v
+		return mem.Concrete(binary.LittleEndian.AppendUint64(nil, v)), nil
+	case f.Flags&unix.O_NONBLOCK != 0:
+		return mem.Bytes{}, unix.EAGAIN
+	}
+	return mem.Bytes{}, c.waitFile(i, unix.POLLIN)
+}
+
+func (c *call) writeEvent(i int, f *file, b mem.Bytes) (uint64, error) {
+	if len(b.Data) < 8 {
+		return 0, unix.EINVAL
+	}
+	v := binary.LittleEndian.Uint64(b.Data)
+	switch {
+	case v == math.MaxUint64:
+		return 0, unix.EINVAL
+	case f.Count+v >= f.Count && f.Count+v < math.MaxUint64:
+		c.s.file(i).Count += v
+		return 8, nil
+	case f.Flags&unix.O_NONBLOCK != 0:
+		return 0, unix.EAGAIN
+	}
+	return 0, c.waitFile(i, unix.POLLOUT)
+}
+
+func (c *call) sysSocket() (uint64, error) { return 0, unix.EAFNOSUPPORT }
+
+// sysNotSocket answers calls on sockets other than those of socketpair(2).
+func (c *call) sysNotSocket() (uint64, error) {
+	_, f, err := c.fd(c.arg32(0))
+	switch {
+	case err != nil:
+		return 0, err
+	case f.Kind == fileSocket:
+		return 0, unix.EOPNOTSUPP
+	}
+	return 0, unix.ENOTSOCK
+}
+
+func (c *call) sysSocketpair() (uint64, error) {
+	typ := int(c.a[1])
+	if c.a[0] != unix.AF_UNIX || typ&0xf != unix.SOCK_STREAM {
+		return 0, unix.EAFNOSUPPORT
+	}
+	if err := c.room(c.a[3], 8); err != nil {
+		return 0, err
+	}
+	x := c.s.pipes.add(c.s.owner, &pipe{Readers: 1, Writers: 1})
+	y := c.s.pipes.add(c.s.owner, &pipe{Readers: 1, Writers: 1})
+	name := fmt.Sprintf("socket:[%d]", 16+x)
+	flags := unix.O_RDWR | typ&unix.SOCK_NONBLOCK
+	a := &file{Kind: fileSocket, Flags: flags, Path: name, In: x, Out: y}
+	b := &file{Kind: fileSocket, Flags: flags, Path: name, In: y, Out: x}
+	return c.pair(a, b, typ&unix.SOCK_CLOEXEC != 0, c.a[3], func() { c.s.pipes.del(x); c.s.pipes.del(y) })
+}
+
+func (c *call) sysSendto() (uint64, error) {
+	if _, f, err := c.fd(c.arg32(0)); err != nil {
+		return 0, err
+	} else if f.Kind != fileSocket {
+		return 0, unix.ENOTSOCK
+	}
+	return c.sysWrite()
+}
+
+func (c *call) sysRecvfrom() (uint64, error) {
+	if _, f, err := c.fd(c.arg32(0)); err != nil {
+		return 0, err
+	} else if f.Kind != fileSocket {
+		return 0, unix.ENOTSOCK
+	}
+	if c.a[3]&^unix.MSG_DONTWAIT != 0 || c.a[4] != 0 {
+		return 0, unsupported("flags or address of recvfrom")
+	}
+	return c.sysRead()
+}

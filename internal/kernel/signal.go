@@ -1,0 +1,631 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/guest"
+	"symchef/internal/ir"
+)
+
+// Handlers and flags of sigaction(2).
+const (
+	sigDfl      = 0
+	sigIgn      = 1
+	saNoCldWait = 2
+	saRestorer  = 0x04000000
+	saOnStack   = 0x08000000
+	saRestart   = 0x10000000
+	saNoDefer   = 0x40000000
+	saResetHand = 0x80000000
+
+	numSignals = 64
+)
+
+// sigaction is the kernel's struct: what to do at a signal.
+type sigaction struct {
+	Handler, Flags, Restorer, Mask uint64
+}
+
+// actions is indexed by signal number.
+type actions [numSignals + 1]sigaction
+
+// siginfo is what a signal carries, sigaction(2).
+type siginfo struct {
+	Sig, Code, PID, UID, Status int
+	Addr                        uint64
+}
+
+func (i siginfo) encode() []byte {
+	b := make([]byte, 128)
+	le := binary.LittleEndian
+	le.PutUint32(b, uint32(i.Sig))
+	le.PutUint32(b[8:], uint32(i.Code))
+	switch unix.Signal(i.Sig) {
+	case unix.SIGSEGV, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGBUS:
+		if i.Code > 0 {
+			le.PutUint64(b[16:], i.Addr)
+			return b
+		}
+	}
+	le.PutUint32(b[16:], uint32(i.PID))
+	le.PutUint32(b[20:], uint32(i.UID))
+	le.PutUint32(b[24:], uint32(i.Status))
+	return b
+}
+
+// altStack is a sigaltstack(2).
+type altStack struct {
+	Addr, Size uint64 // Size 0: disabled
+}
+
+func bit(sig int) uint64 { return 1 << (sig - 1) }
+
+// unblockable are SIGKILL and SIGSTOP.
+var unblockable = bit(int(unix.SIGKILL)) | bit(int(unix.SIGSTOP))
+
+// defaultIgnored are the signals whose default is to do nothing, signal(7).
+var defaultIgnored = bit(int(unix.SIGCHLD)) | bit(int(unix.SIGURG)) | bit(int(unix.SIGWINCH)) | bit(int(unix.SIGCONT))
+
+var defaultStop = bit(int(unix.SIGSTOP)) | bit(int(unix.SIGTSTP)) | bit(int(unix.SIGTTIN)) | bit(int(unix.SIGTTOU))
+
+func (a sigaction) ignores(sig int) bool {
+	return a.Handler == sigIgn || a.Handler == sigDfl && defaultIgnored&bit(sig) != 0
+}
+
+// post makes a signal pending on a task, or on a process if t is nil. A
+// standard signal that is pending already, or ignored and not blocked, is dropped.
+func (s *System) post(t *Task, p *Process, info siginfo) {
+	pending, infos := (*uint64)(nil), (*[]siginfo)(nil)
+	if t != nil {
+		p, pending, infos = t.proc, &t.Pending, &t.Infos
+	} else {
+		pending, infos = &p.Pending, &p.Infos
+	}
+	if p.Dead || p.Actions[info.Sig].ignores(info.Sig) && !s.blockedBy(t, p, info.Sig) {
+		return
+	}
+	if *pending&bit(info.Sig) != 0 && info.Sig < 32 {
+		return
+	}
+	*pending |= bit(info.Sig)
+	*infos = append(slices.Clone(*infos), info)
+}
+
+func (s *System) blockedBy(t *Task, p *Process, sig int) bool {
+	if t != nil {
+		return t.Mask&bit(sig) != 0
+	}
+	for _, u := range s.tasks {
+		if u.proc == p && u.Mask&bit(sig) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// dequeue takes the lowest pending signal out of the set allowed.
+func dequeue(pending *uint64, infos *[]siginfo, allowed uint64) (siginfo, bool) {
+	set := *pending & allowed
+	if set == 0 {
+		return siginfo{}, false
+	}
+	sig := bits.TrailingZeros64(set) + 1
+	i := slices.IndexFunc(*infos, func(x siginfo) bool { return x.Sig == sig })
+	info := (*infos)[i]
+	*infos = slices.Delete(slices.Clone(*infos), i, i+1)
+	if !slices.ContainsFunc(*infos, func(x siginfo) bool { return x.Sig == sig }) {
+		*pending &^= bit(sig)
+	}
+	return info, true
+}
+
+func (t *Task) take(allowed uint64) (siginfo, bool) {
+	if i, ok := dequeue(&t.Pending, &t.Infos, allowed); ok {
+		return i, true
+	}
+	return dequeue(&t.proc.Pending, &t.proc.Infos, allowed)
+}
+
+// deliver acts on t's pending signals. stop means that the engine must see the outcome.
+func (s *System) deliver(t *Task) (out Outcome, stop bool) {
+	for {
+		if t.proc.Dead {
+			return out, false
+		}
+		info, ok := t.take(^t.Mask)
+		if !ok {
+			return out, false
+		}
+		a := t.proc.Actions[info.Sig]
+		switch {
+		case a.ignores(info.Sig):
+			continue
+		case a.Handler == sigDfl && defaultStop&bit(info.Sig) != 0:
+			return Outcome{Kind: Unsupported, What: "stopping a process by " + unix.SignalName(unix.Signal(info.Sig))}, true
+		case a.Handler == sigDfl:
+			s.endProcess(t.proc, Status{Signal: info.Sig})
+			return out, false
+		}
+		if err := s.enterHandler(t, a, info); err != nil {
+			return Outcome{Kind: Unsupported, What: err.Error()}, true
+		}
+	}
+}
+
+// force delivers a signal that the task's own instruction caused; a task that
+// blocks or ignores it dies.
+func (s *System) force(info siginfo) Outcome {
+	t := s.cur
+	a := t.proc.Actions[info.Sig]
+	if a.Handler == sigIgn || t.Mask&bit(info.Sig) != 0 {
+		actions := *t.proc.Actions
+		actions[info.Sig] = sigaction{}
+		t.proc.Actions = &actions
+		t.Mask &^= bit(info.Sig)
+	}
+	t.Pending |= bit(info.Sig)
+	t.Infos = append([]siginfo{info}, t.Infos...)
+	return s.settle()
+}
+
+// Fault tells the current task of an access to memory that it may not make; PC
+// is at the instruction.
+func (s *System) Fault(addr uint64, write bool) Outcome {
+	code := 1 // SEGV_MAPERR
+	if s.cur.proc.Mem.Find(addr) != nil {
+		code = 2 // SEGV_ACCERR
+	}
+	_ = write // only the page-fault error code in the frame would tell
+	return s.force(siginfo{Sig: int(unix.SIGSEGV), Code: code, Addr: addr})
+}
+
+// Raise tells the current task of a trap that gives signal sig.
+func (s *System) Raise(sig int) Outcome {
+	info := siginfo{Sig: sig, Addr: s.cur.CPU.PC}
+	switch unix.Signal(sig) {
+	case unix.SIGFPE:
+		info.Code = 1 // FPE_INTDIV
+	case unix.SIGILL:
+		info.Code = 2 // ILL_ILLOPN
+	default:
+		info.Code, info.Addr = 0x80, 0 // SI_KERNEL
+	}
+	return s.force(info)
+}
+
+// The layout of struct rt_sigframe and what it contains
+// (arch/x86/include/uapi/asm/sigcontext.h, asm/ucontext.h), in bytes.
+const (
+	frameUC    = 8               // after the return address
+	frameRegs  = frameUC + 40    // uc_mcontext
+	frameFP    = frameRegs + 184 // pointer to the fxsave image
+	frameMask  = frameRegs + 256
+	frameInfo  = frameMask + 8
+	frameSize  = frameInfo + 128
+	fxSize     = 512
+	redZone    = 128
+	flagsFixed = 0x202 // bit 1 is always set; interrupts are on
+	flagDF     = 1 << 10
+)
+
+// frameOrder is the order of registers in struct sigcontext.
+var frameOrder = [16]ir.Slot{ir.R8, ir.R9, ir.R10, ir.R11, ir.R12, ir.R13, ir.R14, ir.R15,
+	ir.RDI, ir.RSI, ir.RBP, ir.RBX, ir.RDX, ir.RAX, ir.RCX, ir.RSP}
+
+func (a altStack) holds(sp uint64) bool { return a.Size != 0 && sp > a.Addr && sp-a.Addr <= a.Size }
+
+// enterHandler makes t run the handler of a. It fails if a register is
+// symbolic: the frame would lose its expression.
+func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
+	c := &t.CPU
+	symbolic := false
+	c.Sym.Each(func(x ir.Slot) { symbolic = symbolic || x < ir.NumState })
+	if symbolic {
+		return unsupported("a signal handler while a register is symbolic")
+	}
+	if a.Flags&saRestorer == 0 {
+		return unsupported("a signal handler without SA_RESTORER")
+	}
+	if t.Wait.Kind != waitNone {
+		if !(t.Wait.Restart && a.Flags&saRestart != 0) {
+			if w := t.Wait; w.Kind == waitSleep && w.Addr != 0 {
+				left := w.Deadline - min(w.Deadline, s.Now())
+				_ = t.proc.Mem.WriteU(w.Addr, uint64(left/1e9), 8)
+				_ = t.proc.Mem.WriteU(w.Addr+8, uint64(left%1e9), 8)
+			}
+			c.PC += 2
+			c.Set(ir.RAX, ^uint64(unix.EINTR)+1)
+		}
+		t.Wait = wait{}
+	}
+	sp := c.R[ir.RSP] - redZone
+	if a.Flags&saOnStack != 0 && t.AltStack.Size != 0 && !t.AltStack.holds(c.R[ir.RSP]) {
+		sp = t.AltStack.Addr + t.AltStack.Size
+	}
+	fp := (sp - fxSize) &^ 63
+	frame := (fp-frameSize)&^15 - 8
+
+	le := binary.LittleEndian
+	b := make([]byte, frameSize)
+	le.PutUint64(b, a.Restorer)
+	le.PutUint64(b[frameUC:], 6) // UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS
+	copy(b[frameUC+16:], t.AltStack.encode(c.R[ir.RSP]))
+	for i, slot := range frameOrder {
+		le.PutUint64(b[frameRegs+8*i:], c.R[slot])
+	}
+	le.PutUint64(b[frameRegs+128:], c.PC)
+	le.PutUint64(b[frameRegs+136:], rflags(c.R[:]))
+	le.PutUint16(b[frameRegs+144:], 0x33) // user code segment
+	le.PutUint16(b[frameRegs+150:], 0x2b) // user stack segment
+	mask := t.Mask
+	if t.HasSaved {
+		mask, t.HasSaved = t.Saved, false
+	}
+	le.PutUint64(b[frameRegs+168:], mask) // oldmask
+	if info.Sig == int(unix.SIGSEGV) {
+		le.PutUint64(b[frameRegs+160:], 14) // trapno: #PF
+		le.PutUint64(b[frameRegs+176:], info.Addr)
+	}
+	le.PutUint64(b[frameFP:], fp)
+	le.PutUint64(b[frameMask:], mask)
+	copy(b[frameInfo:], info.encode())
+	m := t.proc.Mem
+	if !m.Mapped(frame, fp+fxSize-frame, guest.ProtWrite) {
+		s.endProcess(t.proc, Status{Signal: int(unix.SIGSEGV)})
+		return nil
+	}
+	_ = m.Write(frame, b)
+	_ = m.Write(fp, fxsave(c.R[:]))
+
+	t.Mask |= a.Mask &^ unblockable
+	if a.Flags&saNoDefer == 0 {
+		t.Mask |= bit(info.Sig)
+	}
+	if a.Flags&saResetHand != 0 {
+		actions := *t.proc.Actions
+		actions[info.Sig].Handler = sigDfl
+		t.proc.Actions = &actions
+	}
+	c.Set(ir.RDI, uint64(info.Sig))
+	c.Set(ir.RSI, frame+frameInfo)
+	c.Set(ir.RDX, frame+frameUC)
+	c.Set(ir.RAX, 0)
+	c.Set(ir.RSP, frame)
+	c.Set(ir.DF, 0)
+	c.PC = a.Handler
+	return nil
+}
+
+func rflags(r []uint64) uint64 {
+	return flagsFixed | ir.Flags(ir.CC(r[ir.CCOp]), r[ir.CCA], r[ir.CCB], r[ir.CCC]) | r[ir.DF]&1<<10
+}
+
+// fxsave lays the floating-point state out as FXSAVE does (SDM vol. 1, 10.5.1).
+func fxsave(r []uint64) []byte {
+	b := make([]byte, fxSize)
+	le := binary.LittleEndian
+	le.PutUint16(b, uint16(r[ir.FCW]))
+	le.PutUint16(b[2:], uint16(r[ir.FSW]&^0x3800|r[ir.FTop]&7<<11))
+	b[4] = byte(r[ir.FTag])
+	le.PutUint32(b[24:], uint32(r[ir.MXCSR]))
+	le.PutUint32(b[28:], 0xffff)
+	for i := range 8 {
+		phys := (int(r[ir.FTop]) + i) & 7
+		le.PutUint64(b[32+16*i:], r[int(ir.FPR)+2*phys])
+		le.PutUint16(b[40+16*i:], uint16(r[int(ir.FPR)+2*phys+1]))
+	}
+	for i := range 32 {
+		le.PutUint64(b[160+8*i:], r[int(ir.X0)+i])
+	}
+	return b
+}
+
+func fxrstor(t *Task, b []byte) {
+	le, c := binary.LittleEndian, &t.CPU
+	c.Set(ir.FCW, uint64(le.Uint16(b)))
+	fsw := uint64(le.Uint16(b[2:]))
+	top := int(fsw >> 11 & 7)
+	c.Set(ir.FSW, fsw&^0x3800)
+	c.Set(ir.FTop, uint64(top))
+	c.Set(ir.FTag, uint64(b[4]))
+	c.Set(ir.MXCSR, uint64(le.Uint32(b[24:])&0xffff))
+	for i := range 8 {
+		phys := (top + i) & 7
+		c.Set(ir.FPR+ir.Slot(2*phys), le.Uint64(b[32+16*i:]))
+		c.Set(ir.FPR+ir.Slot(2*phys+1), uint64(le.Uint16(b[40+16*i:])))
+	}
+	for i := range 32 {
+		c.Set(ir.X0+ir.Slot(i), le.Uint64(b[160+8*i:]))
+	}
+}
+
+func (c *call) sysRtSigreturn() (uint64, error) {
+	frame := c.t.CPU.R[ir.RSP] - 8
+	if c.t.CPU.Sym.Has(ir.RSP) {
+		return 0, unsupported("a symbolic stack pointer")
+	}
+	b, err := c.bytes(frame, frameSize)
+	if err == unix.EFAULT {
+		return 0, c.segv()
+	}
+	if err != nil {
+		return 0, err
+	}
+	le := binary.LittleEndian
+	fp := le.Uint64(b[frameFP:])
+	var fx []byte
+	if fp != 0 {
+		if fx, err = c.bytes(fp, fxSize); err == unix.EFAULT {
+			return 0, c.segv()
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	cpu := &c.t.CPU
+	for i, slot := range frameOrder {
+		cpu.Set(slot, le.Uint64(b[frameRegs+8*i:]))
+	}
+	cpu.PC = le.Uint64(b[frameRegs+128:])
+	fl := le.Uint64(b[frameRegs+136:])
+	cpu.Set(ir.CCOp, uint64(ir.MakeCC(ir.CCFlags, 64)))
+	cpu.Set(ir.CCA, fl&(ir.FlagCF|ir.FlagPF|ir.FlagAF|ir.FlagZF|ir.FlagSF|ir.FlagOF))
+	cpu.Set(ir.CCB, 0)
+	cpu.Set(ir.CCC, 0)
+	cpu.Set(ir.DF, fl&flagDF>>10)
+	if fx != nil {
+		fxrstor(c.t, fx)
+	}
+	c.t.Mask = le.Uint64(b[frameMask:]) &^ unblockable
+	return 0, newContext
+}
+
+// segv kills the process for a bad signal frame.
+func (c *call) segv() error {
+	c.s.endProcess(c.p, Status{Signal: int(unix.SIGSEGV)})
+	return taskEnded
+}
+
+func (c *call) sysRtSigaction() (uint64, error) {
+	sig := c.arg32(0)
+	if sig < 1 || sig > numSignals || c.a[3] != 8 || c.a[1] != 0 && unblockable&bit(sig) != 0 {
+		return 0, unix.EINVAL
+	}
+	var w []uint64
+	if c.a[1] != 0 {
+		var err error
+		if w, err = c.words(c.a[1], 4); err != nil {
+			return 0, err
+		}
+	}
+	old := c.p.Actions[sig]
+	if c.a[2] != 0 {
+		if err := c.put64(c.a[2], old.Handler, old.Flags, old.Restorer, old.Mask); err != nil {
+			return 0, err
+		}
+	}
+	if w == nil {
+		return 0, nil
+	}
+	n := *c.p.Actions
+	n[sig] = sigaction{w[0], w[1], w[2], w[3] &^ unblockable}
+	c.p.Actions = &n
+	if n[sig].ignores(sig) { // what is pending is discarded
+		drop := func(pending *uint64, infos *[]siginfo) {
+			*pending &^= bit(sig)
+			*infos = slices.DeleteFunc(slices.Clone(*infos), func(i siginfo) bool { return i.Sig == sig })
+		}
+		drop(&c.p.Pending, &c.p.Infos)
+		for _, t := range c.s.tasks {
+			if t.proc == c.p {
+				drop(&t.Pending, &t.Infos)
+			}
+		}
+	}
+	return 0, nil
+}
+
+func (c *call) sysRtSigprocmask() (uint64, error) {
+	if c.a[3] != 8 {
+		return 0, unix.EINVAL
+	}
+	mask := c.t.Mask
+	if c.a[1] != 0 {
+		set, err := c.u64(c.a[1])
+		if err != nil {
+			return 0, err
+		}
+		switch c.a[0] {
+		case 0: // SIG_BLOCK
+			mask |= set
+		case 1: // SIG_UNBLOCK
+			mask &^= set
+		case 2: // SIG_SETMASK
+			mask = set
+		default:
+			return 0, unix.EINVAL
+		}
+	}
+	if c.a[2] != 0 {
+		if err := c.put64(c.a[2], c.t.Mask); err != nil {
+			return 0, err
+		}
+	}
+	c.t.Mask = mask &^ unblockable
+	return 0, nil
+}
+
+func (c *call) sysRtSigpending() (uint64, error) {
+	return 0, c.put64(c.a[0], (c.t.Pending|c.p.Pending)&c.t.Mask)
+}
+
+func (c *call) sysRtSigsuspend() (uint64, error) {
+	if c.was.Kind == waitSignal {
+		return 0, blocked(c.was)
+	}
+	mask, err := c.u64(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	c.t.Saved, c.t.HasSaved = c.t.Mask, true
+	c.t.Mask = mask &^ unblockable
+	return 0, blocked{Kind: waitSignal}
+}
+
+func (c *call) sysPause() (uint64, error) { return 0, blocked{Kind: waitSignal} }
+
+// masked makes a call with the signal mask at addr (0: as it is), as pselect(2) does.
+func (c *call) masked(addr uint64, call func() (uint64, error)) (uint64, error) {
+	if addr == 0 {
+		return call()
+	}
+	if !c.t.HasSaved {
+		mask, err := c.u64(addr)
+		if err != nil {
+			return 0, err
+		}
+		c.t.Saved, c.t.HasSaved = c.t.Mask, true
+		c.t.Mask = mask &^ unblockable
+	}
+	v, err := call()
+	if _, waits := err.(blocked); !waits {
+		c.t.Mask, c.t.HasSaved = c.t.Saved, false
+	}
+	return v, err
+}
+
+func (c *call) sysRtSigtimedwait() (uint64, error) {
+	set, err := c.u64(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	d, forever, err := c.timeout(c.a[2])
+	if err != nil {
+		return 0, err
+	}
+	if c.a[1] != 0 {
+		if err := c.room(c.a[1], 128); err != nil {
+			return 0, err
+		}
+	}
+	if info, ok := c.t.take(set &^ unblockable); ok {
+		if c.a[1] != 0 {
+			_ = c.put(c.a[1], info.encode())
+		}
+		return uint64(info.Sig), nil
+	}
+	if c.timedOut() || d == 0 && !forever {
+		return 0, unix.EAGAIN
+	}
+	return 0, blocked{Kind: waitSignal, Bits: 0, Addr: set, Deadline: c.deadline(d, forever)}
+}
+
+// encode lays a stack_t out; sp tells whether the task is on it.
+func (a altStack) encode(sp uint64) []byte {
+	b := make([]byte, 24)
+	binary.LittleEndian.PutUint64(b, a.Addr)
+	binary.LittleEndian.PutUint64(b[16:], a.Size)
+	switch {
+	case a.Size == 0:
+		put32(b[8:], 2) // SS_DISABLE
+	case a.holds(sp):
+		put32(b[8:], 1) // SS_ONSTACK
+	}
+	return b
+}
+
+func (c *call) sysSigaltstack() (uint64, error) {
+	var b []byte
+	if c.a[0] != 0 {
+		var err error
+		if b, err = c.bytes(c.a[0], 24); err != nil {
+			return 0, err
+		}
+	}
+	sp := c.t.CPU.R[ir.RSP]
+	old := c.t.AltStack
+	if b != nil {
+		n := altStack{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[16:])}
+		flags := binary.LittleEndian.Uint32(b[8:])
+		switch {
+		case old.holds(sp):
+			return 0, unix.EPERM
+		case flags&2 != 0:
+			n = altStack{}
+		case flags&0x7fffffff&^1 != 0:
+			return 0, unix.EINVAL
+		case n.Size < 2048:
+			return 0, unix.ENOMEM
+		}
+		if c.a[1] != 0 {
+			if err := c.room(c.a[1], 24); err != nil {
+				return 0, err
+			}
+		}
+		c.t.AltStack = n
+	}
+	if c.a[1] != 0 {
+		return 0, c.put(c.a[1], old.encode(sp))
+	}
+	return 0, nil
+}
+
+func (c *call) signalArg(i int) (siginfo, error) {
+	sig := c.arg32(i)
+	if sig < 0 || sig > numSignals {
+		return siginfo{}, unix.EINVAL
+	}
+	return siginfo{Sig: sig, PID: c.p.PID, UID: c.s.cfg.UID}, nil
+}
+
+func (c *call) sysKill() (uint64, error) {
+	info, err := c.signalArg(1)
+	if err != nil {
+		return 0, err
+	}
+	pid, found := c.arg32(0), false
+	for _, q := range slices.Clone(c.s.procs) {
+		if !(pid == q.PID || pid == 0 && q.Group == c.p.Group || pid == -1 && q != c.p && q.PID != firstPID || pid < -1 && q.Group == -pid) {
+			continue
+		}
+		if found = true; info.Sig != 0 {
+			c.s.post(nil, q, info)
+		}
+	}
+	if !found {
+		return 0, unix.ESRCH
+	}
+	return 0, nil
+}
+
+func (c *call) sysTgkill() (uint64, error) {
+	info, err := c.signalArg(2)
+	if err != nil {
+		return 0, err
+	}
+	return c.tkill(c.arg32(0), c.arg32(1), info)
+}
+
+func (c *call) sysTkill() (uint64, error) {
+	info, err := c.signalArg(1)
+	if err != nil {
+		return 0, err
+	}
+	return c.tkill(0, c.arg32(0), info)
+}
+
+func (c *call) tkill(tgid, tid int, info siginfo) (uint64, error) {
+	info.Code = -6 // SI_TKILL
+	for _, t := range c.s.tasks {
+		if t.TID == tid && (tgid == 0 || t.proc.PID == tgid) {
+			if info.Sig != 0 {
+				c.s.post(t, nil, info)
+			}
+			return 0, nil
+		}
+	}
+	return 0, unix.ESRCH
+}

@@ -1,0 +1,304 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/expr"
+	"symchef/internal/ir"
+	"symchef/internal/loader"
+	"symchef/internal/mem"
+)
+
+// Config is what a System is made from. It must not change afterwards; forks share it.
+type Config struct {
+	Path      string   // guest path of the program: an ELF file or a #! script
+	Argv, Env []string // Argv[0] included
+	Cwd       string   // absolute; "" is "/"
+	UID, GID  int      // what getuid(2) and getgid(2) return; a replay agrees if they are the caller's own
+	Stdin     mem.Bytes
+	Seed      uint64 // of getrandom(2), /dev/urandom and AT_RANDOM
+	// Virtual are read-only trees by the absolute guest path they appear at.
+	Virtual map[string]fs.FS
+	// DeviceEnabled makes /dev/symchef exist.
+	DeviceEnabled bool
+	// Host gives access to host files; one for all systems of a run. nil: a fresh one.
+	Host *Host
+}
+
+// Numbers of the first process; the guest never sees host pids.
+const (
+	firstPID  = 1000
+	parentPID = 999
+)
+
+// System is the model's whole state. It belongs to one goroutine.
+type System struct {
+	// Retired is the number of instructions executed so far; the engine adds to
+	// it. It is the time base: see Time.
+	Retired uint64
+
+	owner uint64 // stamp of the rows this system may write; see table
+	cfg   *Config
+	host  *Host
+
+	procs  []*Process // ascending PID; zombies included
+	tasks  []*Task    // ascending TID; live ones only
+	cur    *Task
+	lastID int    // last PID or TID given
+	skew   Time   // time skipped while all tasks waited
+	waits  uint64 // number of waits begun; orders futex queues
+	rng    uint64 // state of the random stream
+	status Status
+	ended  bool // the first process has ended
+
+	files  table[file]  // open file descriptions
+	pipes  table[pipe]  // pipes
+	nodes  table[inode] // overlay files; 0 is unused, rootNode the root
+	out    [3]*chunk    // what went to stdout [1] and stderr [2], newest first
+	device int          // open file that the last device request came from
+}
+
+// Boot loads the program: one process with one task, ready to run.
+func Boot(cfg Config) (*System, error) {
+	if cfg.Cwd == "" {
+		cfg.Cwd = "/"
+	}
+	if cfg.Host == nil {
+		cfg.Host = NewHost()
+	}
+	s := newSystem(&cfg)
+	p := &Process{PID: firstPID, process: process{Parent: parentPID, Group: firstPID, Session: firstPID, Cwd: cfg.Cwd, Umask: 0o022, Actions: &actions{}}}
+	t := &Task{TID: firstPID, task: task{proc: p}}
+	s.procs, s.tasks, s.cur, s.lastID = []*Process{p}, []*Task{t}, t, firstPID
+	for fd, k := range []fileKind{fileStdin, fileOut, fileErr} {
+		flags := unix.O_RDONLY
+		if fd > 0 {
+			flags = unix.O_WRONLY
+		}
+		p.Fds = append(p.Fds, fdEntry{File: s.files.add(s.owner, &file{Kind: k, Flags: flags, Path: [...]string{"pipe:[1]", "pipe:[2]", "pipe:[3]"}[fd]})})
+	}
+	img, err := s.load(p, cfg.Path, cfg.Argv, cfg.Env)
+	if err != nil {
+		return nil, err
+	}
+	s.install(t, img, cfg.Path)
+	return s, nil
+}
+
+func newSystem(cfg *Config) *System {
+	s := &System{owner: lastOwner.Add(1), cfg: cfg, host: cfg.Host, rng: cfg.Seed, device: -1}
+	s.nodes.add(s.owner, &inode{})
+	s.nodes.add(s.owner, &inode{Mode: unix.S_IFDIR | 0o755, Nlink: 2, Lower: "/"})
+	return s
+}
+
+// load reads a program for p from the guest's file system.
+func (s *System) load(p *Process, path string, argv, env []string) (*loader.Image, error) {
+	prog := loader.Program{Path: path, Argv: argv, Env: env, UID: s.cfg.UID, GID: s.cfg.GID}
+	binary.LittleEndian.PutUint64(prog.Random[:], s.random())
+	binary.LittleEndian.PutUint64(prog.Random[8:], s.random())
+	prog.Open = func(path string) (*mem.Backing, error) {
+		v, err := s.walk(p, p.Cwd, path, true)
+		switch {
+		case err != nil:
+			return nil, err
+		case !v.exists:
+			return nil, unix.ENOENT
+		case !v.st.regular() || !s.may(v.st, 1):
+			return nil, unix.EACCES
+		}
+		b, err := s.content(p, v)
+		if err == nil && !b.IsConcrete() {
+			return nil, unix.EACCES // a program with symbolic bytes: callers refuse it earlier
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.backing(v, b), nil
+	}
+	return loader.Load(prog)
+}
+
+// install makes t run a loaded image.
+func (s *System) install(t *Task, img *loader.Image, path string) {
+	p := t.proc
+	p.Mem, p.BrkStart, p.Brk, p.Exe = img.Space, img.Brk, img.Brk, img.Path
+	p.Comm = path[strings.LastIndexByte(path, '/')+1:]
+	p.Comm = p.Comm[:min(15, len(p.Comm))]
+	t.CPU = img.CPU
+}
+
+// Fork returns a copy that shares nothing mutable with s.
+func (s *System) Fork() *System {
+	c := *s
+	s.owner, c.owner = lastOwner.Add(1), lastOwner.Add(1)
+	c.files, c.pipes, c.nodes = s.files.fork(), s.pipes.fork(), s.nodes.fork()
+	spaces := map[*mem.Space]*mem.Space{}
+	procs := make(map[*Process]*Process, len(s.procs))
+	c.procs = make([]*Process, len(s.procs))
+	for i, p := range s.procs {
+		q := *p
+		if p.Mem != nil {
+			if spaces[p.Mem] == nil {
+				spaces[p.Mem] = p.Mem.Fork()
+			}
+			q.Mem = spaces[p.Mem]
+		}
+		q.Fds = append([]fdEntry(nil), p.Fds...)
+		q.Infos = append([]siginfo(nil), p.Infos...)
+		c.procs[i], procs[p] = &q, &q
+	}
+	c.tasks = make([]*Task, len(s.tasks))
+	for i, t := range s.tasks {
+		u := *t
+		u.proc = procs[t.proc]
+		u.Infos = append([]siginfo(nil), t.Infos...)
+		c.tasks[i] = &u
+		if t == s.cur {
+			c.cur = &u
+		}
+	}
+	return &c
+}
+
+// Current returns the task to run. It stays valid until the next Syscall, Fault,
+// Raise, Preempt or Fork.
+func (s *System) Current() *Task { return s.cur }
+
+// CurrentProcess returns the process of the current task.
+func (s *System) CurrentProcess() *Process { return s.cur.proc }
+
+// Processes returns the processes that have an address space, in ascending order of PID.
+func (s *System) Processes() []*Process {
+	var l []*Process
+	for _, p := range s.procs {
+		if p.Mem != nil {
+			l = append(l, p)
+		}
+	}
+	return l
+}
+
+// Tasks returns the live tasks in ascending order of TID; the caller must not change the list.
+func (s *System) Tasks() []*Task { return s.tasks }
+
+// ExitStatus returns how the first process ended. Require: an Outcome was Exited.
+func (s *System) ExitStatus() Status { return s.status }
+
+// Stdout returns everything written to standard output.
+func (s *System) Stdout() mem.Bytes { return s.out[1].bytes() }
+
+// Stderr returns everything written to standard error.
+func (s *System) Stderr() mem.Bytes { return s.out[2].bytes() }
+
+// Consulted returns what has been asked of the host so far, in order of first question.
+func (s *System) Consulted() []Consulted { return s.host.Consulted() }
+
+// Rebase gives every symbolic byte and register of the whole system the value
+// that eval returns for its expression.
+func (s *System) Rebase(eval func(expr.Ref) uint64) {
+	done := map[*mem.Space]bool{}
+	for _, p := range s.procs {
+		if p.Mem != nil && !done[p.Mem] {
+			done[p.Mem] = true
+			p.Mem.Rebase(eval)
+		}
+	}
+	for _, t := range s.tasks {
+		t.CPU.Rebase(eval)
+	}
+	for i := range s.out {
+		s.out[i] = s.out[i].rebase(eval)
+	}
+	s.rebaseFiles(eval)
+}
+
+// Syscall performs the call of the current task. Require: PC is behind the
+// syscall instruction (2 bytes); RAX and the NumArgs argument registers are
+// concrete. A call that waits puts PC back and is made again when the task
+// is woken; the model remembers the deadline meanwhile.
+func (s *System) Syscall() Outcome {
+	t := s.cur
+	r := &t.CPU.R
+	nr := r[ir.RAX]
+	c := call{s: s, t: t, p: t.proc, was: t.Wait,
+		a: [6]uint64{r[ir.RDI], r[ir.RSI], r[ir.RDX], r[ir.R10], r[ir.R8], r[ir.R9]}}
+	row := rowOf(nr)
+	if row == nil || row.do == nil {
+		return Outcome{Kind: Unsupported, What: describe(nr, c.a)}
+	}
+	t.Wait = wait{}
+	v, err := row.do(&c)
+	switch e := err.(type) {
+	case nil:
+		t.CPU.Set(ir.RAX, v)
+	case unix.Errno:
+		t.CPU.Set(ir.RAX, -uint64(e))
+	case needConcrete:
+		t.Wait = c.was
+		return Outcome{Kind: NeedConcrete, Addr: e.addr, Len: e.n}
+	case unsupported:
+		t.Wait = c.was
+		return Outcome{Kind: Unsupported, What: describe(nr, c.a) + ": " + string(e)}
+	case deviceRequest:
+		t.CPU.Set(ir.RAX, uint64(len(e)))
+		return Outcome{Kind: Device, Request: e}
+	case blocked:
+		t.Wait = wait(e)
+		if t.Wait.Seq == 0 {
+			s.waits++
+			t.Wait.Seq = s.waits
+		}
+		t.CPU.PC -= 2 // syscall is 0f 05
+		return s.reschedule()
+	case control:
+		switch e {
+		case newContext:
+		case yielded:
+			t.CPU.Set(ir.RAX, 0)
+			return s.reschedule()
+		case taskEnded:
+			return s.reschedule()
+		}
+	default:
+		panic(fmt.Sprintf("kernel: %s returned %v", row.name, err))
+	}
+	return s.settle()
+}
+
+// settle delivers what became pending to the current task and reports.
+func (s *System) settle() Outcome {
+	if s.ended {
+		return Outcome{Kind: Exited}
+	}
+	t := s.cur
+	if out, stop := s.deliver(t); stop {
+		return out
+	}
+	if s.ended || s.cur != t || t.proc.Dead {
+		return s.reschedule()
+	}
+	return Outcome{Kind: Done}
+}
+
+// describe prints a call with its arguments.
+func describe(nr uint64, a [6]uint64) string {
+	name, n := fmt.Sprintf("system call %d", nr), 6
+	if row := rowOf(nr); row != nil {
+		name, n = row.name, row.nargs
+	}
+	var b strings.Builder
+	b.WriteString(name + "(")
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%#x", a[i])
+	}
+	return b.String() + ")"
+}

@@ -1,0 +1,584 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/guest"
+	"symchef/internal/ir"
+)
+
+// waitKind says what a task waits for.
+type waitKind uint8
+
+const (
+	waitNone   waitKind = iota
+	waitFiles           // one of Fds is ready
+	waitFutex           // Woken
+	waitSleep           // the deadline
+	waitChild           // a child has ended
+	waitVfork           // process PID has ended or called execve
+	waitSignal          // a signal only
+)
+
+// wait is why a task does not run. The call that waits is made again when the
+// task is woken, and finds this as call.was.
+type wait struct {
+	Kind     waitKind
+	Woken    bool // waitFutex
+	Restart  bool // SA_RESTART applies, signal(7)
+	Seq      uint64
+	Deadline Time // 0: none
+	Addr     uint64
+	Bits     uint32
+	Fds      []waitFd // never changed in place
+	PID      int
+}
+
+// task is the rest of Task.
+type task struct {
+	proc     *Process
+	Mask     uint64 // blocked signals, bit n-1 is signal n
+	Pending  uint64
+	Infos    []siginfo // of Pending
+	Saved    uint64    // mask to restore after sigsuspend and the like
+	HasSaved bool
+	AltStack altStack
+	ClearTID uint64 // set_tid_address(2)
+	Wait     wait
+}
+
+// process is the rest of Process.
+type process struct {
+	Parent, Group, Session int
+	Cwd, Exe, Comm         string
+	Argv, Env              []string
+	Umask                  uint32
+	Fds                    []fdEntry
+	BrkStart, Brk          uint64
+	Actions                *actions // replaced, never changed in place
+	Pending                uint64
+	Infos                  []siginfo
+	Timer                  timer
+	Dead                   bool // a zombie until it is waited for
+	Execed                 bool // has its own address space after vfork
+	Status                 Status
+}
+
+func (s *System) process(pid int) *Process {
+	for _, p := range s.procs {
+		if p.PID == pid {
+			return p
+		}
+	}
+	return nil
+}
+
+// runnable reports whether t can go on.
+func (s *System) runnable(t *Task) bool {
+	w := &t.Wait
+	if w.Kind == waitNone || (t.Pending|t.proc.Pending)&^t.Mask != 0 || w.Deadline != 0 && s.Now() >= w.Deadline {
+		return true
+	}
+	switch w.Kind {
+	case waitFiles:
+		for _, f := range w.Fds {
+			if s.ready(f.File)&f.Events != 0 {
+				return true
+			}
+		}
+	case waitFutex:
+		return w.Woken
+	case waitChild:
+		for _, p := range s.procs {
+			if p.Dead && p.Parent == t.proc.PID {
+				return true
+			}
+		}
+	case waitVfork:
+		p := s.process(w.PID)
+		return p == nil || p.Dead || p.Execed
+	}
+	return false
+}
+
+// reschedule makes the next runnable task the current one, in order of TID
+// after the current one; time jumps if there is none.
+func (s *System) reschedule() Outcome {
+	for {
+		if s.ended || len(s.tasks) == 0 {
+			return Outcome{Kind: Exited}
+		}
+		s.fire()
+		i := sort.Search(len(s.tasks), func(i int) bool { return s.tasks[i].TID > s.cur.TID })
+		var next *Task
+		for k := range s.tasks {
+			if t := s.tasks[(i+k)%len(s.tasks)]; s.runnable(t) {
+				next = t
+				break
+			}
+		}
+		if next == nil {
+			d := s.nextDeadline()
+			if d == 0 {
+				return Outcome{Kind: Deadlock}
+			}
+			if now := s.Now(); d > now {
+				s.skew += d - now
+			}
+			continue
+		}
+		s.cur = next
+		if out, stop := s.deliver(next); stop {
+			return out
+		}
+		if s.cur == next && !next.proc.Dead && !s.ended && s.runnable(next) {
+			return Outcome{Kind: Switch}
+		}
+	}
+}
+
+// nextDeadline is the earliest time at which something happens by itself; 0 is never.
+func (s *System) nextDeadline() Time {
+	first := Time(0)
+	add := func(d Time) {
+		if d != 0 && (first == 0 || d < first) {
+			first = d
+		}
+	}
+	for _, t := range s.tasks {
+		add(t.Wait.Deadline)
+	}
+	for _, p := range s.procs {
+		if !p.Dead {
+			add(p.Timer.At)
+		}
+	}
+	return first
+}
+
+// Preempt ends the current task's time slice: the next one that can run becomes current.
+func (s *System) Preempt() Outcome { return s.reschedule() }
+
+// sysYield gives way to the other tasks.
+func (c *call) sysYield() (uint64, error) { return 0, yielded }
+
+// endTask takes t away; the process ends with its last task.
+func (s *System) endTask(t *Task, st Status) {
+	p := t.proc
+	s.removeTask(t)
+	last := true
+	for _, u := range s.tasks {
+		last = last && u.proc != p
+	}
+	if last {
+		s.endProcess(p, st)
+		return
+	}
+	if t.ClearTID != 0 && p.Mem.WriteU(t.ClearTID, 0, 4) == nil {
+		s.wake(p.Mem, t.ClearTID, 1, ^uint32(0))
+	}
+}
+
+func (s *System) removeTask(t *Task) {
+	s.tasks = slices.DeleteFunc(slices.Clone(s.tasks), func(u *Task) bool { return u == t })
+}
+
+// endProcess makes p a zombie, or ends the machine if it is the first.
+func (s *System) endProcess(p *Process, st Status) {
+	for _, t := range slices.Clone(s.tasks) {
+		if t.proc == p {
+			s.removeTask(t)
+		}
+	}
+	p.Dead, p.Status, p.Timer = true, st, timer{}
+	if p.PID == firstPID {
+		s.status, s.ended = st, true
+		return // its memory and files stay for inspection
+	}
+	for fd := range p.Fds {
+		if p.Fds[fd].File >= 0 {
+			s.closeFd(p, fd)
+		}
+	}
+	p.Mem = nil
+	for _, q := range slices.Clone(s.procs) {
+		if q.Parent == p.PID { // adopted by init, which reaps at once
+			q.Parent = 1
+			if q.Dead {
+				s.reap(q)
+			}
+		}
+	}
+	parent := s.process(p.Parent)
+	if parent == nil || parent.Dead {
+		s.reap(p)
+		return
+	}
+	if a := parent.Actions[unix.SIGCHLD]; a.Handler == sigIgn || a.Flags&saNoCldWait != 0 {
+		s.reap(p)
+		return
+	}
+	info := siginfo{Sig: int(unix.SIGCHLD), Code: 1, PID: p.PID, UID: s.cfg.UID, Status: st.Code} // CLD_EXITED
+	if st.Signal != 0 {
+		info.Code, info.Status = 2, st.Signal // CLD_KILLED
+	}
+	s.post(nil, parent, info)
+}
+
+func (s *System) reap(p *Process) {
+	s.procs = slices.DeleteFunc(slices.Clone(s.procs), func(q *Process) bool { return q == p })
+}
+
+func (c *call) sysExit() (uint64, error) {
+	c.s.endTask(c.t, Status{Code: int(c.a[0] & 0xff)})
+	return 0, taskEnded
+}
+
+func (c *call) sysExitGroup() (uint64, error) {
+	c.s.endProcess(c.p, Status{Code: int(c.a[0] & 0xff)})
+	return 0, taskEnded
+}
+
+func (c *call) sysFork() (uint64, error) { return c.clone(uint64(unix.SIGCHLD), 0, 0, 0, 0) }
+func (c *call) sysVfork() (uint64, error) {
+	return c.clone(unix.CLONE_VM|unix.CLONE_VFORK|uint64(unix.SIGCHLD), 0, 0, 0, 0)
+}
+func (c *call) sysClone() (uint64, error) { return c.clone(c.a[0], c.a[1], c.a[2], c.a[3], c.a[4]) }
+
+// clone implements clone(2) for threads, for fork and for vfork.
+func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, error) {
+	if c.was.Kind == waitVfork {
+		if p := c.s.process(c.was.PID); p != nil && !p.Dead && !p.Execed {
+			return 0, blocked(c.was)
+		}
+		return uint64(c.was.PID), nil
+	}
+	const thread = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD
+	const tids = unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_SETTID | unix.CLONE_CHILD_CLEARTID
+	rest := flags &^ (0xff | tids | unix.CLONE_SYSVSEM | unix.CLONE_DETACHED | unix.CLONE_VFORK)
+	isThread := rest == thread
+	if !isThread && rest != 0 && (rest&^unix.CLONE_VM != 0 || flags&unix.CLONE_VFORK == 0) {
+		return 0, unsupported("these clone flags")
+	}
+	if flags&0xff != 0 && flags&0xff != uint64(unix.SIGCHLD) {
+		return 0, unsupported("an exit signal other than SIGCHLD")
+	}
+	if len(c.s.tasks) >= 512 {
+		return 0, unix.EAGAIN
+	}
+	if !isThread && rest == 0 {
+		for _, a := range c.p.Mem.Areas() {
+			if a.Shared && a.Prot&guest.ProtWrite != 0 {
+				return 0, unsupported("fork with shared writable memory")
+			}
+		}
+	}
+	tid := c.s.lastID + 1
+	if flags&unix.CLONE_PARENT_SETTID != 0 {
+		if err := c.put32(parentTID, uint32(tid)); err != nil {
+			return 0, err
+		}
+	}
+	c.s.lastID = tid
+	u := *c.t
+	u.TID, u.Wait, u.Pending, u.Infos, u.HasSaved, u.ClearTID = tid, wait{}, 0, nil, false, 0
+	if !isThread {
+		q := *c.p
+		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.Execed = tid, c.p.PID, 0, nil, timer{}, false
+		q.Fds = slices.Clone(c.p.Fds)
+		for _, f := range q.Fds {
+			if f.File >= 0 {
+				c.s.file(f.File).Refs++
+			}
+		}
+		if flags&unix.CLONE_VM == 0 {
+			q.Mem = c.p.Mem.Fork()
+		}
+		u.proc = &q
+		c.s.procs = append(slices.Clone(c.s.procs), &q)
+	} else {
+		u.AltStack = altStack{}
+	}
+	u.CPU.Set(ir.RAX, 0)
+	if stack != 0 {
+		u.CPU.Set(ir.RSP, stack)
+	}
+	if flags&unix.CLONE_SETTLS != 0 {
+		u.CPU.Set(ir.FSBase, tls)
+	}
+	if flags&unix.CLONE_CHILD_CLEARTID != 0 {
+		u.ClearTID = childTID
+	}
+	if flags&unix.CLONE_CHILD_SETTID != 0 {
+		_ = u.proc.Mem.WriteU(childTID, uint64(tid), 4) // a fault here is ignored, as in schedule_tail
+	}
+	c.s.tasks = append(slices.Clone(c.s.tasks), &u)
+	if flags&unix.CLONE_VFORK != 0 {
+		return 0, blocked{Kind: waitVfork, PID: tid}
+	}
+	return uint64(tid), nil
+}
+
+func (c *call) strings(addr uint64) ([]string, error) {
+	if addr == 0 {
+		return nil, nil
+	}
+	var l []string
+	for total := 0; ; addr += 8 {
+		p, err := c.u64(addr)
+		if err != nil || p == 0 {
+			return l, err
+		}
+		t, err := c.str(p, 131072, unix.E2BIG)
+		if err != nil {
+			return nil, err
+		}
+		if total += len(t) + 9; total > 2<<20 {
+			return nil, unix.E2BIG
+		}
+		l = append(l, t)
+	}
+}
+
+func (c *call) sysExecve() (uint64, error) {
+	name, err := c.path(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	argv, err := c.strings(c.a[1])
+	if err != nil {
+		return 0, err
+	}
+	env, err := c.strings(c.a[2])
+	if err != nil {
+		return 0, err
+	}
+	if v, err := c.existing(unix.AT_FDCWD, name, true); err == nil && v.node != 0 && v.st.regular() {
+		if b, err := c.s.content(c.p, v); err == nil && !b.IsConcrete() {
+			return 0, unsupported("a program with symbolic bytes")
+		}
+	}
+	img, err := c.s.load(c.p, name, argv, env)
+	if err != nil {
+		return 0, errnoOf(err)
+	}
+	for _, t := range slices.Clone(c.s.tasks) {
+		if t.proc == c.p && t != c.t {
+			c.s.removeTask(t)
+		}
+	}
+	p, t := c.p, c.t
+	t.TID = p.PID
+	slices.SortFunc(c.s.tasks, func(a, b *Task) int { return a.TID - b.TID })
+	for fd, e := range p.Fds {
+		if e.File >= 0 && e.Cloexec {
+			c.s.closeFd(p, fd)
+		}
+	}
+	var kept actions // ignored signals stay ignored
+	for i, a := range p.Actions {
+		if a.Handler == sigIgn {
+			kept[i] = sigaction{Handler: sigIgn}
+		}
+	}
+	p.Actions, p.Argv, p.Env, p.Execed = &kept, argv, env, true
+	t.AltStack, t.ClearTID, t.HasSaved = altStack{}, 0, false
+	c.s.install(t, img, name)
+	return 0, newContext
+}
+
+// waitStatus is the word that wait4(2) stores.
+func (st Status) waitStatus() uint32 {
+	if st.Signal != 0 {
+		return uint32(st.Signal)
+	}
+	return uint32(st.Code) << 8
+}
+
+// ended returns the first ended child that pid selects (as in waitpid(2)), and
+// whether there is any child at all.
+func (c *call) endedChild(pid int) (dead *Process, any bool) {
+	for _, q := range c.s.procs {
+		if q.Parent != c.p.PID || pid > 0 && q.PID != pid || pid == 0 && q.Group != c.p.Group || pid < -1 && q.Group != -pid {
+			continue
+		}
+		any = true
+		if q.Dead && dead == nil {
+			dead = q
+		}
+	}
+	return dead, any
+}
+
+func (c *call) sysWait4() (uint64, error) {
+	q, any := c.endedChild(c.arg32(0))
+	switch {
+	case !any:
+		return 0, unix.ECHILD
+	case q == nil && c.a[2]&unix.WNOHANG != 0:
+		return 0, nil
+	case q == nil:
+		return 0, blocked{Kind: waitChild, Restart: true}
+	}
+	if c.a[1] != 0 {
+		if err := c.put32(c.a[1], q.Status.waitStatus()); err != nil {
+			return 0, err
+		}
+	}
+	if c.a[3] != 0 {
+		if err := c.put(c.a[3], make([]byte, 144)); err != nil {
+			return 0, err
+		}
+	}
+	c.s.reap(q)
+	return uint64(q.PID), nil
+}
+
+func (c *call) sysWaitid() (uint64, error) {
+	pid := -1
+	switch c.a[0] {
+	case 0: // P_ALL
+	case 1: // P_PID
+		pid = c.arg32(1)
+	case 2: // P_PGID
+		pid = -c.arg32(1)
+	default:
+		return 0, unix.EINVAL
+	}
+	if c.a[3]&unix.WEXITED == 0 {
+		return 0, unsupported("waiting for stopped children")
+	}
+	q, any := c.endedChild(pid)
+	switch {
+	case !any:
+		return 0, unix.ECHILD
+	case q == nil && c.a[3]&unix.WNOHANG != 0:
+		if c.a[2] != 0 {
+			return 0, c.put(c.a[2], make([]byte, 128))
+		}
+		return 0, nil
+	case q == nil:
+		return 0, blocked{Kind: waitChild, Restart: true}
+	}
+	if c.a[2] != 0 {
+		info := siginfo{Sig: int(unix.SIGCHLD), Code: 1, PID: q.PID, UID: c.s.cfg.UID, Status: q.Status.Code}
+		if q.Status.Signal != 0 {
+			info.Code, info.Status = 2, q.Status.Signal
+		}
+		if err := c.put(c.a[2], info.encode()); err != nil {
+			return 0, err
+		}
+	}
+	if c.a[3]&unix.WNOWAIT == 0 {
+		c.s.reap(q)
+	}
+	return 0, nil
+}
+
+func (c *call) sysSetTidAddress() (uint64, error) {
+	c.t.ClearTID = c.a[0]
+	return uint64(c.t.TID), nil
+}
+
+func (c *call) sysArchPrctl() (uint64, error) {
+	switch c.a[0] {
+	case 0x1001, 0x1002: // ARCH_SET_GS, ARCH_SET_FS
+		if c.a[1] >= guest.AddrLimit {
+			return 0, unix.EPERM
+		}
+		slot := ir.FSBase
+		if c.a[0] == 0x1001 {
+			slot = ir.GSBase
+		}
+		c.t.CPU.Set(slot, c.a[1])
+		return 0, nil
+	case 0x1003, 0x1004: // ARCH_GET_FS, ARCH_GET_GS
+		slot := ir.FSBase
+		if c.a[0] == 0x1004 {
+			slot = ir.GSBase
+		}
+		if c.t.CPU.Sym.Has(slot) {
+			return 0, unsupported("a symbolic segment base")
+		}
+		return 0, c.put64(c.a[1], c.t.CPU.R[slot])
+	}
+	return 0, unix.EINVAL
+}
+
+// group finds the process of argument i for process-group calls: 0 is the caller.
+func (c *call) target(i int) (*Process, error) {
+	if c.a[i] == 0 {
+		return c.p, nil
+	}
+	if p := c.s.process(c.arg32(i)); p != nil {
+		return p, nil
+	}
+	return nil, unix.ESRCH
+}
+
+func (c *call) sysGetpgid() (uint64, error) {
+	p, err := c.target(0)
+	if err != nil {
+		return 0, err
+	}
+	return uint64(p.Group), nil
+}
+
+func (c *call) sysGetsid() (uint64, error) {
+	p, err := c.target(0)
+	if err != nil {
+		return 0, err
+	}
+	return uint64(p.Session), nil
+}
+
+func (c *call) sysSetpgid() (uint64, error) {
+	p, err := c.target(0)
+	if err != nil {
+		return 0, err
+	}
+	if p.Session == p.PID {
+		return 0, unix.EPERM
+	}
+	if p.Group = c.arg32(1); p.Group == 0 {
+		p.Group = p.PID
+	}
+	return 0, nil
+}
+
+func (c *call) sysSetsid() (uint64, error) {
+	if c.p.Group == c.p.PID {
+		return 0, unix.EPERM
+	}
+	c.p.Group, c.p.Session = c.p.PID, c.p.PID
+	return uint64(c.p.PID), nil
+}
+
+func (c *call) sysPrctl() (uint64, error) {
+	switch c.a[0] {
+	case unix.PR_SET_NAME:
+		n, err := c.str(c.a[1], 16, 0)
+		if err != nil && err != unix.Errno(0) {
+			return 0, err
+		}
+		c.p.Comm = n[:min(15, len(n))]
+		return 0, nil
+	case unix.PR_GET_NAME:
+		return 0, c.put(c.a[1], append([]byte(c.p.Comm), make([]byte, 16-len(c.p.Comm))...))
+	case unix.PR_SET_PDEATHSIG, unix.PR_SET_DUMPABLE, unix.PR_SET_NO_NEW_PRIVS, unix.PR_SET_TIMERSLACK, unix.PR_SET_CHILD_SUBREAPER:
+		return 0, nil
+	case unix.PR_GET_DUMPABLE:
+		return 1, nil
+	case unix.PR_GET_TIMERSLACK:
+		return 50000, nil
+	case unix.PR_GET_NO_NEW_PRIVS, unix.PR_GET_SECCOMP:
+		return 0, nil
+	}
+	return 0, unix.EINVAL
+}
+
+func put32(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }

@@ -1,0 +1,232 @@
+package kernel
+
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+)
+
+// Time is nanoseconds since the boot of the guest's machine. One retired
+// instruction takes one nanosecond, whatever it is; while all tasks wait, time
+// jumps to the next deadline. So time is a function of the path alone.
+type Time uint64
+
+// Epoch is the wall-clock time of the boot in nanoseconds since 1970: 2024-01-01 UTC.
+// Booted is what CLOCK_MONOTONIC reads then, so that it is never 0.
+const (
+	Epoch  = int64(1704067200) * 1e9
+	Booted = Time(1000 * 1e9)
+)
+
+// Now returns the present.
+func (s *System) Now() Time { return Booted + Time(s.Retired) + s.skew }
+
+// wall is t on CLOCK_REALTIME.
+func (t Time) wall() int64 { return Epoch + int64(t-Booted) }
+
+// seconds is n seconds; a century where n is more.
+func seconds(n uint64) Time { return Time(min(n, 3155760000)) * 1e9 }
+
+// timespec reads a struct timespec.
+func (c *call) timespec(addr uint64) (Time, error) {
+	w, err := c.words(addr, 2)
+	if err != nil {
+		return 0, err
+	}
+	if int64(w[0]) < 0 || w[1] > 999999999 {
+		return 0, unix.EINVAL
+	}
+	return seconds(w[0]) + Time(w[1]), nil
+}
+
+// timeout is timespec for an optional timeout: 0 is forever.
+func (c *call) timeout(addr uint64) (Time, bool, error) {
+	if addr == 0 {
+		return 0, true, nil
+	}
+	d, err := c.timespec(addr)
+	return d, false, err
+}
+
+// clock reads clock id, clock_gettime(2). Process and thread clocks count
+// instructions and not waits.
+func (s *System) clock(id uint64) (int64, bool) {
+	switch id {
+	case unix.CLOCK_REALTIME, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_TAI:
+		return s.Now().wall(), true
+	case unix.CLOCK_MONOTONIC, unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_MONOTONIC_COARSE, unix.CLOCK_BOOTTIME:
+		return int64(s.Now()), true
+	case unix.CLOCK_PROCESS_CPUTIME_ID, unix.CLOCK_THREAD_CPUTIME_ID:
+		return int64(s.Retired), true
+	}
+	if int32(uint32(id)) < 0 { // a CPU clock of some process or thread, clock_getcpuclockid(3)
+		return int64(s.Retired), true
+	}
+	return 0, false
+}
+
+func (c *call) putTime(addr uint64, ns int64, unit int64) error {
+	return c.put64(addr, uint64(ns/1e9), uint64(ns%1e9/unit))
+}
+
+func (c *call) sysClockGettime() (uint64, error) {
+	t, ok := c.s.clock(c.a[0])
+	if !ok {
+		return 0, unix.EINVAL
+	}
+	return 0, c.putTime(c.a[1], t, 1)
+}
+
+func (c *call) sysClockGetres() (uint64, error) {
+	if _, ok := c.s.clock(c.a[0]); !ok {
+		return 0, unix.EINVAL
+	}
+	if c.a[1] == 0 {
+		return 0, nil
+	}
+	return 0, c.put64(c.a[1], 0, 1)
+}
+
+func (c *call) sysGettimeofday() (uint64, error) {
+	if c.a[0] != 0 {
+		if err := c.putTime(c.a[0], c.s.Now().wall(), 1000); err != nil {
+			return 0, err
+		}
+	}
+	if c.a[1] != 0 {
+		return 0, c.put64(c.a[1], 0)
+	}
+	return 0, nil
+}
+
+func (c *call) sysTime() (uint64, error) {
+	t := uint64(c.s.Now().wall() / 1e9)
+	if c.a[0] != 0 {
+		return t, c.put64(c.a[0], t)
+	}
+	return t, nil
+}
+
+func (c *call) sysTimes() (uint64, error) {
+	if c.a[0] != 0 {
+		if err := c.put64(c.a[0], c.s.Retired/1e7, 0, 0, 0); err != nil {
+			return 0, err
+		}
+	}
+	return uint64(c.s.Now()) / 1e7, nil
+}
+
+func (c *call) sysNanosleep() (uint64, error) {
+	d, err := c.timespec(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	return c.sleep(d, c.a[1])
+}
+
+func (c *call) sysClockNanosleep() (uint64, error) {
+	d, err := c.timespec(c.a[2])
+	if err != nil {
+		return 0, err
+	}
+	now, ok := c.s.clock(c.a[0])
+	if !ok {
+		return 0, unix.EINVAL
+	}
+	if c.a[1]&unix.TIMER_ABSTIME != 0 {
+		if int64(d) <= now {
+			return 0, nil
+		}
+		return c.sleep(d-Time(now), 0)
+	}
+	return c.sleep(d, c.a[3])
+}
+
+// sleep waits for d; rem is where an interrupted sleep stores what is left.
+func (c *call) sleep(d Time, rem uint64) (uint64, error) {
+	if c.was.Kind == waitNone && d == 0 || c.timedOut() {
+		return 0, nil
+	}
+	return 0, blocked{Kind: waitSleep, Addr: rem, Deadline: c.deadline(d, false)}
+}
+
+// timer is a process's real interval timer, setitimer(2).
+type timer struct {
+	At    Time // 0: off
+	Every Time
+}
+
+func (c *call) sysAlarm() (uint64, error) {
+	left := uint64(0)
+	if at := c.p.Timer.At; at != 0 {
+		left = max(1, (uint64(at-c.s.Now())+5e8)/1e9)
+	}
+	c.p.Timer = timer{}
+	if n := c.a[0] & math.MaxUint32; n != 0 {
+		c.p.Timer.At = c.s.Now() + seconds(n)
+	}
+	return left, nil
+}
+
+func (c *call) timerNow() (value, every Time) {
+	if at := c.p.Timer.At; at != 0 {
+		value = max(1000, at-min(at, c.s.Now()))
+	}
+	return value, c.p.Timer.Every
+}
+
+func (c *call) putTimer(addr uint64) error {
+	v, e := c.timerNow()
+	return c.put64(addr, uint64(e/1e9), uint64(e%1e9/1e3), uint64(v/1e9), uint64(v%1e9/1e3))
+}
+
+func (c *call) sysGetitimer() (uint64, error) {
+	if c.a[0] != 0 {
+		return 0, unsupported("only ITIMER_REAL")
+	}
+	return 0, c.putTimer(c.a[1])
+}
+
+func (c *call) sysSetitimer() (uint64, error) {
+	w := make([]uint64, 4)
+	if c.a[1] != 0 {
+		var err error
+		if w, err = c.words(c.a[1], 4); err != nil {
+			return 0, err
+		}
+	}
+	if c.a[0] != 0 && w[2]|w[3] != 0 {
+		return 0, unsupported("only ITIMER_REAL")
+	}
+	if w[1] > 999999 || w[3] > 999999 || int64(w[0]) < 0 || int64(w[2]) < 0 {
+		return 0, unix.EINVAL
+	}
+	if c.a[2] != 0 {
+		if err := c.putTimer(c.a[2]); err != nil {
+			return 0, err
+		}
+	}
+	if c.a[0] != 0 {
+		return 0, nil
+	}
+	c.p.Timer = timer{Every: seconds(w[0]) + Time(w[1])*1e3}
+	if d := seconds(w[2]) + Time(w[3])*1e3; d != 0 {
+		c.p.Timer.At = c.s.Now() + d
+	}
+	return 0, nil
+}
+
+// fire posts SIGALRM for the timers that have run out.
+func (s *System) fire() {
+	for _, p := range s.procs {
+		if p.Dead || p.Timer.At == 0 || s.Now() < p.Timer.At {
+			continue
+		}
+		next := Time(0)
+		if p.Timer.Every != 0 {
+			next = s.Now() + p.Timer.Every
+		}
+		p.Timer.At = next
+		s.post(nil, p, siginfo{Sig: int(unix.SIGALRM), Code: 0x80})
+	}
+}
