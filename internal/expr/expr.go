@@ -84,7 +84,7 @@ type table struct {
 type Ctx struct {
 	chunks []*[chunkLen]node
 	n      uint32   // nodes in use; Ref 0 is reserved
-	index  []uint32 // open addressing over Refs, a power of two long
+	index  []uint64 // open addressing, a power of two long: high half of the hash, then the Ref
 	vars   []variable
 	byName map[string]VarID
 	tables []table
@@ -104,7 +104,7 @@ type Ctx struct {
 // New returns an empty arena.
 func New() *Ctx {
 	c := &Ctx{n: 1, byName: map[string]VarID{}, tabIdx: map[uint64][]uint32{}}
-	c.index = make([]uint32, 1<<12)
+	c.index = make([]uint64, 1<<12)
 	c.chunks = append(c.chunks, new([chunkLen]node))
 	return c
 }
@@ -114,7 +114,7 @@ func (c *Ctx) Len() int { return int(c.n) - 1 }
 
 // Bytes returns the memory held by the arena, in bytes.
 func (c *Ctx) Bytes() uint64 {
-	return uint64(len(c.chunks))*chunkLen*24 + uint64(len(c.index))*4 + uint64(len(c.rewrites))*20 +
+	return uint64(len(c.chunks))*chunkLen*24 + uint64(len(c.index))*8 + uint64(len(c.rewrites))*20 +
 		uint64(cap(c.memoVal))*12 + c.facts.bytes() + c.support.bytes()
 }
 
@@ -204,9 +204,10 @@ func (c *Ctx) intern(n node) Ref {
 // find returns the Ref of n, hash included, or 0 where there is none.
 func (c *Ctx) find(n *node) Ref {
 	mask := uint32(len(c.index) - 1)
-	for i := uint32(n.hash) & mask; c.index[i] != 0; i = (i + 1) & mask {
-		if *c.at(Ref(c.index[i])) == *n {
-			return Ref(c.index[i])
+	tag := uint32(n.hash >> 32)
+	for i := tag & mask; c.index[i] != 0; i = (i + 1) & mask {
+		if e := c.index[i]; uint32(e>>32) == tag && *c.at(Ref(uint32(e))) == *n {
+			return Ref(uint32(e))
 		}
 	}
 	return 0
@@ -224,29 +225,31 @@ func (c *Ctx) insert(n node) Ref {
 		c.chunks = append(c.chunks, new([chunkLen]node))
 	}
 	*c.at(r) = n
-	mask := uint32(len(c.index) - 1)
-	i := uint32(n.hash) & mask
-	for c.index[i] != 0 {
-		i = (i + 1) & mask
-	}
-	c.index[i] = uint32(r)
-	if c.n > uint32(len(c.index)/2) {
+	if uint64(c.n) > uint64(len(c.index))/4*3 {
 		c.grow()
 	}
+	place(c.index, n.hash&^0xffffffff|uint64(r))
 	return r
 }
 
-func (c *Ctx) grow() {
-	idx := make([]uint32, 2*len(c.index))
-	mask := uint32(len(idx) - 1)
-	for r := uint32(1); r < c.n; r++ {
-		i := uint32(c.at(Ref(r)).hash) & mask
-		for idx[i] != 0 {
-			i = (i + 1) & mask
-		}
-		idx[i] = r
+// place puts an entry into an index with room.
+func place(index []uint64, entry uint64) {
+	mask := uint32(len(index) - 1)
+	i := uint32(entry>>32) & mask
+	for index[i] != 0 {
+		i = (i + 1) & mask
 	}
-	c.index = idx
+	index[i] = entry
+}
+
+func (c *Ctx) grow() {
+	index := make([]uint64, 2*len(c.index))
+	for _, e := range c.index {
+		if e != 0 {
+			place(index, e)
+		}
+	}
+	c.index = index
 }
 
 // Const returns the constant of the low w bits of v.

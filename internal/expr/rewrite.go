@@ -105,7 +105,7 @@ func (c *Ctx) build(t term) Ref {
 		size := max(memoMin, 4*len(c.rewrites))
 		c.rewrites = make([]memoEntry, size)
 	}
-	slot := uint32(n.hash>>32) & uint32(len(c.rewrites)-1)
+	slot := uint32(n.hash) & uint32(len(c.rewrites)-1)
 	if e := &c.rewrites[slot]; e.res != 0 && e.a == n.a && e.b == n.b && e.c == n.c && e.aux == n.aux && e.kind == n.kind && e.width == n.width {
 		return Ref(e.res)
 	}
@@ -113,7 +113,7 @@ func (c *Ctx) build(t term) Ref {
 	if r == 0 {
 		return c.insert(n)
 	}
-	slot = uint32(n.hash>>32) & uint32(len(c.rewrites)-1)
+	slot = uint32(n.hash) & uint32(len(c.rewrites)-1)
 	c.rewrites[slot] = memoEntry{n.a, n.b, n.c, uint32(r), n.aux, n.kind, n.width}
 	return r
 }

@@ -75,6 +75,8 @@ var ruleRows = []struct{ name, hit, miss string }{
 	{"add-choice-const", "(add (zext p w) 3)", "(add (zext a 2w) 3)"},
 	{"add-tree", "(add (ite p 3 (ite q 5 6)) 2)", "(add (ite p a 5) 2)"},
 	{"add-products", "(add (mul a 3) (mul a 6))", "(add (mul a 3) (mul b 6))"},
+	{"add-shifted-self", "(add (shl (concat a b) 3) (concat a b))", "(add (shl (concat a b) 3) (concat b d))"},
+	{"add-shifted-self-zext", "(add (zext (concat a 0:3) 2w) (zext a 2w))", "(add (zext (concat a 0:3) 2w) (zext b 2w))"},
 	{"add-low-zeros", "(add (concat a 0) (concat b d))", "(add (concat a b) (concat b d))"},
 	{"add-low-zeros-zext", "(add (zext (concat a 0:3) 2w) 5)", "(add (zext a 2w) 5)"},
 	{"add-disjoint", "(add (concat a 0) (zext b 2w))", "(add (concat a b) x)"},

@@ -136,6 +136,10 @@ func arithRules() []rule {
 			}
 			return c.Mul(x, c.Const(k1+k2, t.w))
 		}},
+		// match: (x << n) + x, whatever form x << n has  result: x * (2^n + 1)
+		{name: "add-shifted-self", kind: Add, on: Concat, commute: true, apply: addShiftedSelf},
+		// match: the same for x << n = ZExt(z:0)
+		{name: "add-shifted-self-zext", kind: Add, on: ZExt, commute: true, apply: addShiftedSelf},
 		// match: x + y, x ending in n zeros and y falling apart there  result: (hi(x) + hi(y)):lo(y)
 		{name: "add-low-zeros", kind: Add, on: Concat, commute: true, apply: addLowZeros},
 		// match: the same for x = ZExt(z:0)
@@ -153,6 +157,18 @@ func arithRules() []rule {
 			return c.Or(t.a, t.b)
 		}},
 	}
+}
+
+func addShiftedSelf(c *Ctx, t term) Ref {
+	if t.kb {
+		return 0
+	}
+	z, _ := c.Known(t.a)
+	n := uint(bits.TrailingZeros64(^z))
+	if n == 0 || n >= t.w || c.Extract(t.a, n, t.w-n) != c.Extract(t.b, 0, t.w-n) {
+		return 0
+	}
+	return c.Mul(t.b, c.Const(1<<n+1, t.w))
 }
 
 func addLowZeros(c *Ctx, t term) Ref {

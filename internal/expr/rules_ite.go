@@ -213,9 +213,11 @@ func selectRules() []rule {
 			if others {
 				return 0
 			}
-			for _, k := range [2]uint64{k1, k2} {
-				if cond := c.ranges(t.a, lo, hi, at, k); cond != 0 {
-					return c.choose(cond, k, k1^k2^k, t.w)
+			for limit := 1; limit <= maxRanges; limit++ { // the fewest
+				for _, k := range [2]uint64{k1, k2} {
+					if cond := c.ranges(t.a, lo, hi, at, k, limit); cond != 0 {
+						return c.choose(cond, k, k1^k2^k, t.w)
+					}
 				}
 			}
 			return 0
@@ -239,8 +241,8 @@ func (c *Ctx) reach(t term) (lo, hi uint64, at []uint64) {
 }
 
 // ranges returns the condition that entry i is k, or 0 where it takes more
-// than maxRanges comparisons.
-func (c *Ctx) ranges(i Ref, lo, hi uint64, at []uint64, k uint64) Ref {
+// than limit comparisons.
+func (c *Ctx) ranges(i Ref, lo, hi uint64, at []uint64, k uint64, limit int) Ref {
 	type run struct{ lo, hi uint64 }
 	var runs []run
 	for j := 0; j < len(at); j++ {
@@ -251,7 +253,7 @@ func (c *Ctx) ranges(i Ref, lo, hi uint64, at []uint64, k uint64) Ref {
 		for j+1 < len(at) && at[j+1] == k {
 			j++
 		}
-		if len(runs) == maxRanges {
+		if len(runs) == limit {
 			return 0
 		}
 		last := lo + uint64(j)
