@@ -64,6 +64,19 @@ func (m *Machine) concolic(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int,
 				m.trap = ir.TrapKind(u.Imm)
 				return i, trapped, Stop{}
 			}
+		case ir.SkipIf:
+			skip := r[u.A&slotMask]&masks[u.W] != 0
+			if c.Sym.Has(u.A) {
+				v, stop := m.decideBool(m.nonZero(c, u.A, u.W))
+				if stop != nil {
+					return i, stopped, *stop
+				}
+				skip = v
+			}
+			if skip {
+				m.dropTemps(c)
+				return i, ok, Stop{}
+			}
 		case ir.Helper:
 			if st, stop := m.symHelper(c, s, u); st != ok {
 				return i, st, stop

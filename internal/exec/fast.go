@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 	"math/bits"
 
 	"symchef/internal/cpu"
@@ -116,6 +117,10 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block) (int, status) {
 				m.trap = ir.TrapKind(u.Imm)
 				return i, trapped
 			}
+		case ir.SkipIf:
+			if r[u.A&slotMask]&masks[u.W] != 0 {
+				return i, ok
+			}
 		case ir.Helper:
 			if st := m.helper(c, s, u); st != ok {
 				return i, st
@@ -124,6 +129,9 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block) (int, status) {
 			return i, ok
 		default:
 			row := ir.RowOf(u.Op)
+			if row == nil {
+				panic(fmt.Sprintf("exec: no row for op %d %v in the block at %#x", u.Op, u.Op, blk.PC))
+			}
 			b := r[u.B&slotMask]
 			if !row.Param {
 				b += u.Imm

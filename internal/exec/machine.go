@@ -259,6 +259,9 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 					c.PC = blk.Next
 					e = m.follow(&e.next, s, c.PC)
 				}
+			case ir.SkipIf:
+				c.PC = blk.Next
+				e = m.follow(&e.next, s, c.PC)
 			case ir.JmpInd:
 				c.PC = c.R[u.A&slotMask]
 				e = nil
