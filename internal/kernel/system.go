@@ -72,20 +72,13 @@ func Boot(cfg Config) (*System, error) {
 		cfg.Host = NewHost()
 	}
 	s := newSystem(&cfg)
-	p := &Process{PID: firstPID, process: process{Parent: parentPID, Group: firstPID, Session: firstPID, Cwd: cfg.Cwd, Umask: 0o022, Actions: &actions{}}}
-	t := &Task{TID: firstPID, task: task{proc: p}}
-	s.procs, s.tasks, s.cur, s.lastID = []*Process{p}, []*Task{t}, t, firstPID
-	for fd, k := range []fileKind{fileStdin, fileOut, fileErr} {
-		flags := unix.O_RDONLY
-		if fd > 0 {
-			flags = unix.O_WRONLY
-		}
-		p.Fds = append(p.Fds, fdEntry{File: s.files.add(s.owner, &file{Kind: k, Flags: flags, Path: [...]string{"pipe:[1]", "pipe:[2]", "pipe:[3]"}[fd]})})
-	}
+	t := s.start()
+	p := t.proc
 	img, err := s.load(p, cfg.Path, cfg.Argv, cfg.Env)
 	if err != nil {
 		return nil, err
 	}
+	p.Argv, p.Env = cfg.Argv, cfg.Env
 	s.install(t, img, cfg.Path)
 	return s, nil
 }
@@ -95,6 +88,21 @@ func newSystem(cfg *Config) *System {
 	s.nodes.add(s.owner, &inode{})
 	s.nodes.add(s.owner, &inode{Mode: unix.S_IFDIR | 0o755, Nlink: 2, Lower: "/"})
 	return s
+}
+
+// start makes the first process, with one task and standard streams but no program.
+func (s *System) start() *Task {
+	p := &Process{PID: firstPID, process: process{Parent: parentPID, Group: firstPID, Session: firstPID, Cwd: s.cfg.Cwd, Umask: 0o022, Actions: &actions{}}}
+	t := &Task{TID: firstPID, task: task{proc: p}}
+	s.procs, s.tasks, s.cur, s.lastID = []*Process{p}, []*Task{t}, t, firstPID
+	for fd, k := range []fileKind{fileStdin, fileOut, fileErr} {
+		flags := unix.O_RDONLY
+		if fd > 0 {
+			flags = unix.O_WRONLY
+		}
+		p.Fds = append(p.Fds, fdEntry{File: s.files.add(s.owner, &file{Kind: k, Flags: flags, Path: [...]string{"pipe:[1]", "pipe:[2]", "pipe:[3]"}[fd]})})
+	}
+	return t
 }
 
 // load reads a program for p from the guest's file system.
