@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"strings"
+	str "strings"
 	"testing"
 	"time"
 
@@ -36,7 +36,7 @@ func checkForms(t *testing.T, r *rand.Rand, lines []string, n int, form cpucheck
 // each expands "op" to "op args" for the operand lists given.
 func each(ops string, args ...string) []string {
 	var r []string
-	for _, op := range strings.Fields(ops) {
+	for _, op := range str.Fields(ops) {
 		for _, a := range args {
 			r = append(r, op+" "+a)
 		}
@@ -155,7 +155,7 @@ func TestSSEFloat(t *testing.T) {
 	two := []string{"%xmm1, %xmm2", "%xmm9, %xmm14", "%xmm3, %xmm3", "16(%rbx), %xmm2"}
 	forms64 := each("addsd addpd subsd subpd mulsd mulpd divsd divpd sqrtsd sqrtpd minsd minpd maxsd maxpd comisd ucomisd cvtsd2ss cvtpd2ps cvtpd2dq cvttpd2dq", two...)
 	forms32 := each("addss addps subss subps mulss mulps divss divps sqrtss sqrtps minss minps maxss maxps comiss ucomiss cvtss2sd cvtps2pd cvtps2dq cvttps2dq", two...)
-	for _, p := range strings.Fields("eq lt le unord neq nlt nle ord") {
+	for _, p := range str.Fields("eq lt le unord neq nlt nle ord") {
 		forms64 = append(forms64, each("cmp"+p+"sd cmp"+p+"pd", two...)...)
 		forms32 = append(forms32, each("cmp"+p+"ss cmp"+p+"ps", two...)...)
 	}
