@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"debug/elf"
 	_ "embed"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,7 @@ type CPU struct {
 	in  io.WriteCloser
 	out *bufio.Reader
 	cmd *exec.Cmd
+	buf []byte // the batch being sent
 }
 
 // New starts the child process, which ends with the test. Without gcc the test is skipped.
@@ -47,7 +49,7 @@ func New(t testing.TB) *CPU {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.out = bufio.NewReaderSize(out, 1<<16)
+	c.out = bufio.NewReaderSize(out, 1<<20)
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -65,27 +67,27 @@ func (c *CPU) Run(code []byte, states []State) ([]State, error) {
 	}
 	sent := make(chan error, 1)
 	go func() {
-		p := make([]byte, recordSize)
-		w := bufio.NewWriterSize(c.in, 1<<16)
+		c.buf = binary.LittleEndian.AppendUint64(c.buf[:0], uint64(len(states)))
 		for i := range states {
-			states[i].encode(p, code)
-			if _, err := w.Write(p); err != nil {
-				sent <- err
-				return
-			}
+			n := len(c.buf)
+			c.buf = append(c.buf, zeroRecord[:]...)
+			states[i].encode(c.buf[n:], code)
 		}
-		sent <- w.Flush()
+		_, err := c.in.Write(c.buf)
+		sent <- err
 	}()
 	after := make([]State, len(states))
-	p := make([]byte, recordSize)
+	var p [recordSize]byte
 	for i := range after {
-		if _, err := io.ReadFull(c.out, p); err != nil {
+		if _, err := io.ReadFull(c.out, p[:]); err != nil {
 			return nil, fmt.Errorf("cpucheck: child process: %w (% x)", err, code)
 		}
-		after[i].decode(p)
+		after[i].decode(p[:])
 	}
 	return after, <-sent
 }
+
+var zeroRecord [recordSize]byte
 
 // Assemble returns the code of each line of AT&T syntax; a line may hold several instructions, separated by semicolons.
 func Assemble(t testing.TB, lines []string) [][]byte {

@@ -15,18 +15,17 @@ func decode(pc uint64, code []byte) (*Inst, error) {
 	if len(code) == 0 {
 		return nil, ErrFault
 	}
-	var buf [maxInsnLen]byte
-	n := copy(buf[:], code)
-	inst, err := x86asm.Decode(buf[:], 64)
-	if err != nil || inst.Op == 0 {
-		if i := hintOpcode(buf[:]); i >= 0 {
-			buf[i], buf[i+1] = 0x1f, buf[i+1]&^0x38 // the NOP of the same length
-			inst, err = x86asm.Decode(buf[:], 64)
-		}
-	}
-	known := err == nil && inst.Op != 0
-	if known && inst.Len > n || !known && n < maxInsnLen && n < 4 {
+	n := len(code)
+	inst, known := decodePadded(code, 0)
+	if known && inst.Len > n {
 		return nil, ErrFault
+	}
+	if !known && n < maxInsnLen { // unknown, or a ModRM byte is missing and 0 is none of its values
+		for _, pad := range []byte{0xc0, 0xff} {
+			if long, ok := decodePadded(code, pad); ok && long.Len > n {
+				return nil, ErrFault
+			}
+		}
 	}
 	in := &Inst{Inst: inst, PC: pc, Bytes: code[:min(max(inst.Len, 1), n)]}
 	if !known {
@@ -49,6 +48,25 @@ func decode(pc uint64, code []byte) (*Inst, error) {
 		}
 	}
 	return in, nil
+}
+
+// decodePadded decodes code, which pad bytes fill up to the longest instruction.
+func decodePadded(code []byte, pad byte) (x86asm.Inst, bool) {
+	var buf [maxInsnLen]byte
+	for i := copy(buf[:], code); i < maxInsnLen; i++ {
+		buf[i] = pad
+	}
+	inst, err := x86asm.Decode(buf[:], 64)
+	if err != nil || inst.Op == 0 {
+		if i := hintOpcode(buf[:]); i >= 0 {
+			buf[i], buf[i+1] = 0x1f, buf[i+1]&^0x38 // the NOP of the same length
+			if i > 1 && buf[i-2]&0xf0 == 0x40 {
+				buf[i-2] &^= 8 // which it does not know with REX.W
+			}
+			inst, err = x86asm.Decode(buf[:], 64)
+		}
+	}
+	return inst, err == nil && inst.Op != 0
 }
 
 // hintOpcode returns the index of the second opcode byte of a hint NOP (SDM vol. 2, appendix A: 0F 18 to 0F 1F), or -1.

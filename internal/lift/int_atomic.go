@@ -61,7 +61,6 @@ func cmpxchg(b *builder, in *Inst) error {
 	old := b.copy(b.get(d))
 	eq := b.val(ir.Eq, d.w, old, ir.RAX, 0)
 	next := b.ite(8, eq, s, old)
-	acc := reg{ir.RAX, d.w, 0}
 	if d.ram {
 		b.put(d, next)
 	}
@@ -69,9 +68,13 @@ func cmpxchg(b *builder, in *Inst) error {
 	if d.w == 32 { // on success RAX keeps its upper half
 		b.emit(ir.Uop{Op: ir.Ite, W: 8, D: ir.RAX, A: eq, B: ir.RAX, C: b.val(ir.Mov, 32, ir.Zero, old, 0)})
 	} else {
-		b.setReg(acc, old) // equal to RAX on success
+		b.setReg(reg{ir.RAX, d.w, 0}, old) // equal to RAX on success
 	}
-	if !d.ram {
+	switch {
+	case d.ram:
+	case d.w == 32: // on failure the destination keeps its upper half
+		b.emit(ir.Uop{Op: ir.Ite, W: 8, D: d.reg.slot, A: eq, B: b.val(ir.Mov, 32, ir.Zero, next, 0), C: d.reg.slot})
+	default:
 		b.put(d, next)
 	}
 	return nil
