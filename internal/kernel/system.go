@@ -100,7 +100,7 @@ func (s *System) start() *Task {
 		if fd > 0 {
 			flags = unix.O_WRONLY
 		}
-		p.Fds = append(p.Fds, fdEntry{File: s.files.add(s.owner, &file{Kind: k, Flags: flags, Path: [...]string{"pipe:[1]", "pipe:[2]", "pipe:[3]"}[fd]})})
+		p.Fds = append(p.Fds, fdEntry{File: s.files.add(s.owner, &file{Kind: k, Flags: flags, Refs: 1, Path: [...]string{"pipe:[1]", "pipe:[2]", "pipe:[3]"}[fd]})})
 	}
 	return t
 }
