@@ -15,8 +15,43 @@ var again = Stop{Kind: numStops}
 // returns like fast; with stopped the reason too. A terminator whose condition
 // or target is symbolic is a decision, unless the path fixes it already.
 func (m *Machine) concolic(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, status, Stop) {
+	m.undo.save(c)
+	i, st, stop := m.concolicUops(c, s, blk, i)
+	if st != ok {
+		m.undo.restore(c)
+	}
+	return i, st, stop
+}
+
+// undo holds the state slots at the start of the present instruction. An
+// instruction that stops half-way (a call whose target must be decided, after
+// its push) is executed again from there; its stores so far are repeated.
+type undo struct {
+	r   [ir.NumState]uint64
+	s   [ir.NumState]expr.Ref
+	sym ir.SlotSet
+}
+
+func (b *undo) save(c *cpu.CPU) {
+	copy(b.r[:], c.R[:])
+	copy(b.s[:], c.S[:])
+	b.sym = c.Sym
+}
+
+func (b *undo) restore(c *cpu.CPU) {
+	copy(c.R[:], b.r[:])
+	copy(c.S[:], b.s[:])
+	c.Sym = b.sym
+}
+
+func (m *Machine) concolicUops(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, status, Stop) {
 	r := &c.R
+	_, insn := blk.PCOf(i)
 	for ; ; i++ {
+		if insn+1 < len(blk.Insns) && int(blk.Insns[insn+1].Uop) <= i {
+			insn++
+			m.undo.save(c)
+		}
 		u := &blk.Uops[i]
 		switch u.Op {
 		case ir.Load:

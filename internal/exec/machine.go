@@ -111,6 +111,8 @@ type Stats struct {
 type Machine struct {
 	Ctx   *expr.Ctx
 	Stats Stats
+	// LastFault describes the last memory fault: instruction and address.
+	LastFault string
 	// Hooks are the function models by address. They must not change once code has run.
 	Hooks map[uint64]Hook
 	// DropLo and DropHi bound the objects that are never freed: stores through
@@ -126,6 +128,7 @@ type Machine struct {
 	tlbW     [tlbSize]tlbEntry
 
 	facts   *Facts
+	undo    undo
 	sys     *kernel.System
 	faultAt uint64 // address of the last fault
 	trap    ir.TrapKind
@@ -215,6 +218,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 				if !errors.Is(err, lift.ErrFault) {
 					return Stop{Kind: Unsupported, PC: c.PC, What: err.Error()}
 				}
+				m.LastFault = fmt.Sprintf("jump to %#x", c.PC)
 				if st, done := m.outcome(sys, sys.Fault(c.PC, false), nil); done {
 					return st
 				}
@@ -268,6 +272,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 			case ir.Syscall:
 				pc, _ := blk.PCOf(i)
 				if d := m.syscallArgs(c, pc); d != nil {
+					sys.Retired -= uint64(len(blk.Insns))
 					m.rewind(sys, c, blk, i)
 					return *d
 				}
@@ -290,12 +295,14 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 				}
 				return Stop{Kind: numStops}
 			case ir.Trap:
+				sys.Retired -= uint64(len(blk.Insns))
 				m.rewind(sys, c, blk, i)
 				if st, done := m.outcome(sys, sys.Raise(trapSignal(ir.TrapKind(u.Imm))), nil); done {
 					return st
 				}
 				return Stop{Kind: numStops}
 			case ir.Unsup:
+				sys.Retired -= uint64(len(blk.Insns))
 				m.rewind(sys, c, blk, i)
 				return Stop{Kind: Unsupported, PC: c.PC, What: m.where(s, c.PC) + ": instruction " + lift.Describe(c.PC, s.Fetch)}
 			default:
@@ -318,6 +325,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 			stop.PC = c.PC
 			return stop
 		case fault:
+			m.LastFault = fmt.Sprintf("%s accessing %#x", m.where(s, c.PC), m.faultAt)
 			if st, done := m.outcome(sys, sys.Fault(m.faultAt, blk.Uops[i].Op == ir.Store), nil); done {
 				return st
 			}
@@ -346,12 +354,9 @@ func (m *Machine) follow(link **entry, s *mem.Space, pc uint64) *entry {
 }
 
 // rewind puts the task at the start of the instruction that uop i belongs to
-// and counts the instructions before it.
+// and counts the instructions before it. The block must not have been counted.
 func (m *Machine) rewind(sys *kernel.System, c *cpu.CPU, blk *ir.Block, i int) {
 	pc, n := blk.PCOf(i)
-	if u := &blk.Uops[i]; u.Op >= ir.Jmp { // a terminator: the whole block had been counted
-		sys.Retired -= uint64(len(blk.Insns))
-	}
 	sys.Retired += uint64(n)
 	c.PC = pc
 	m.dropTemps(c)
