@@ -45,6 +45,7 @@ func (m *Machine) bound(ref expr.Ref) (k candidates, fixed bool, stop *Stop) {
 	if v, known := m.value(ref); known {
 		return candidates{lo: v, step: 1, n: 1, ref: ref}, true, nil
 	}
+	ref = m.facts.simplify(m.Ctx, ref)
 	lo, hi := m.Ctx.Range(ref)
 	if p, known := m.facts.Ranges[ref]; known {
 		lo, hi = max(lo, p[0]), min(hi, p[1])

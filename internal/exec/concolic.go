@@ -174,8 +174,10 @@ func (m *Machine) value(r expr.Ref) (uint64, bool) {
 	if v, isConst := m.Ctx.IsConst(r); isConst {
 		return v, true
 	}
-	v, known := m.facts.Fixed[r]
-	return v, known
+	if v, known := m.facts.Fixed[r]; known {
+		return v, true
+	}
+	return m.Ctx.IsConst(m.facts.simplify(m.Ctx, r))
 }
 
 // decideBool returns the value of a 1-bit expression on this path, or the decision that is due.

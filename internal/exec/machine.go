@@ -84,6 +84,20 @@ type Facts struct {
 	Fixed map[expr.Ref]uint64
 	// Ranges holds proven unsigned bounds (inclusive) of expressions.
 	Ranges map[expr.Ref][2]uint64
+
+	memo    map[expr.Ref]expr.Ref // of Substitute, for memoLen entries of Fixed
+	memoLen int
+}
+
+// simplify returns r with what the path fixes put in.
+func (f *Facts) simplify(ctx *expr.Ctx, r expr.Ref) expr.Ref {
+	if len(f.Fixed) == 0 {
+		return r
+	}
+	if f.memo == nil || f.memoLen != len(f.Fixed) {
+		f.memo, f.memoLen = map[expr.Ref]expr.Ref{}, len(f.Fixed)
+	}
+	return ctx.Substitute(r, f.Fixed, f.memo)
 }
 
 // Hook is a model that runs instead of the code at its address. It returns
@@ -427,7 +441,7 @@ func (m *Machine) fix(c *cpu.CPU, s ir.Slot, pc uint64) *Stop {
 	if !c.Sym.Has(s) {
 		return nil
 	}
-	if v, known := m.facts.Fixed[c.S[s]]; known {
+	if v, known := m.value(c.S[s]); known {
 		c.Set(s, v)
 		return nil
 	}
@@ -447,7 +461,7 @@ func (m *Machine) concretize(s *mem.Space, pc, addr, n uint64) *Stop {
 			return nil // the call will report it
 		}
 		r := m.word(b)
-		if v, known := m.facts.Fixed[r]; known {
+		if v, known := m.value(r); known {
 			s.WriteU(at, v, k)
 			at += uint64(k)
 			continue

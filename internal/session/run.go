@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -129,6 +130,9 @@ func (r *run) explore(c context.Context) error {
 	r.ctx = expr.New()
 	r.m = exec.New(r.ctx)
 	opts := solver.Options{ModelSeed: o.ModelSeed}
+	if path, err := osexec.LookPath("cadical"); err == nil {
+		opts.Fallback = path // decides what the budget leaves open
+	}
 	r.chain = solver.New(r.ctx, opts)
 	root, err := r.boot()
 	if err != nil {

@@ -1,0 +1,60 @@
+package expr
+
+// Substitute returns r with every subexpression that known gives a value for
+// replaced by that constant, simplified anew. memo carries results between calls
+// with the same known values.
+func (c *Ctx) Substitute(r Ref, known map[Ref]uint64, memo map[Ref]Ref) Ref {
+	if out, done := memo[r]; done {
+		return out
+	}
+	n := *c.at(r)
+	out := r
+	if v, fixed := known[r]; fixed {
+		out = c.Const(v, uint(n.width))
+	} else if ar := kinds[n.kind].Arity; ar > 0 {
+		var x, y, z Ref
+		x = c.Substitute(Ref(n.a), known, memo)
+		if n.kind == Ite {
+			// Only the arm that is left is looked at.
+			if v, isConst := c.IsConst(x); isConst {
+				arm := n.c
+				if v != 0 {
+					arm = n.b
+				}
+				out = c.Substitute(Ref(arm), known, memo)
+				memo[r] = out
+				return out
+			}
+		}
+		if ar > 1 {
+			y = c.Substitute(Ref(n.b), known, memo)
+		}
+		if ar > 2 {
+			z = c.Substitute(Ref(n.c), known, memo)
+		}
+		if x != Ref(n.a) || ar > 1 && y != Ref(n.b) || ar > 2 && z != Ref(n.c) {
+			out = c.rebuild(&n, x, y, z)
+		}
+	}
+	memo[r] = out
+	return out
+}
+
+// rebuild makes a node like n over other operands, in normal form.
+func (c *Ctx) rebuild(n *node, x, y, z Ref) Ref {
+	switch n.kind {
+	case Ite:
+		return c.Ite(x, y, z)
+	case Concat:
+		return c.Concat(x, y)
+	case Extract:
+		return c.Extract(x, uint(n.aux), uint(n.width))
+	case ZExt, SExt:
+		return c.extend(n.kind, x, uint(n.width))
+	case Select:
+		return c.Select(c.tables[n.b].vals, x, uint(n.width))
+	case Not, Neg:
+		return c.unary(n.kind, x)
+	}
+	return c.binary(n.kind, x, y)
+}
