@@ -87,7 +87,7 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block) (int, status) {
 			k := masks[u.W] << (u.Imm & 63)
 			r[u.D&slotMask] = r[u.B&slotMask]&^k | r[u.A&slotMask]<<(u.Imm&63)&k
 		case ir.Sx:
-			r[u.D&slotMask] = uint64(int64(r[u.A&slotMask]<<((64 - u.W) & 63))>>((64 - u.W) & 63)) & masks[u.X]
+			r[u.D&slotMask] = uint64(int64(r[u.A&slotMask]<<((64-u.W)&63))>>((64-u.W)&63)) & masks[u.X]
 		case ir.Mul:
 			r[u.D&slotMask] = r[u.A&slotMask] * (r[u.B&slotMask] + u.Imm) & masks[u.W]
 		case ir.SetCC:
