@@ -53,6 +53,42 @@ func (c *call) sysGetdents64() (uint64, error) {
 	return uint64(len(b)), c.put(c.a[1], b)
 }
 
+// final is a path whose last component is neither followed nor, if missing, an
+// error: what calls that make, remove and rename names work on (filename_create
+// and do_unlinkat in fs/namei.c).
+type final struct {
+	vnode
+	special string // "", or the last component if it is ".", ".." or "/"
+	slash   bool   // the path ends with a slash
+}
+
+func (c *call) final(dirfd int, name string) (final, error) {
+	bare := strings.TrimRight(name, "/")
+	f := final{slash: bare != name}
+	switch last := bare[strings.LastIndexByte(bare, '/')+1:]; {
+	case name != "" && bare == "":
+		f.special = "/"
+	case last == "." || last == "..":
+		f.special = last
+	default:
+		name = bare
+	}
+	var err error
+	f.vnode, err = c.at(dirfd, name, false)
+	return f, err
+}
+
+// absent returns why a file cannot be made at f.
+func (f final) absent(dir bool) error {
+	switch {
+	case f.special != "" || f.exists:
+		return unix.EEXIST
+	case f.slash && !dir:
+		return unix.ENOENT
+	}
+	return nil
+}
+
 func (c *call) sysMkdir() (uint64, error)   { return c.mkdirAt(unix.AT_FDCWD, c.a[0], uint32(c.a[1])) }
 func (c *call) sysMkdirat() (uint64, error) { return c.mkdirAt(c.arg32(0), c.a[1], uint32(c.a[2])) }
 
@@ -61,14 +97,14 @@ func (c *call) mkdirAt(dirfd int, addr uint64, mode uint32) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := c.at(dirfd, name, false)
+	v, err := c.final(dirfd, name)
+	if err == nil {
+		err = v.absent(true)
+	}
 	if err != nil {
 		return 0, err
 	}
-	if v.exists {
-		return 0, unix.EEXIST
-	}
-	_, err = c.s.create(c.p, v, &inode{Mode: unix.S_IFDIR | mode&0o1777&^c.p.Umask, Nlink: 2})
+	_, err = c.s.create(c.p, v.vnode, &inode{Mode: unix.S_IFDIR | mode&0o1777&^c.p.Umask, Nlink: 2})
 	return 0, err
 }
 
@@ -86,28 +122,32 @@ func (c *call) unlinkAt(dirfd int, addr uint64, flags int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := c.existing(dirfd, name, false)
-	if err != nil {
-		return 0, err
-	}
-	if flags == 0 {
-		if v.st.dir() {
-			return 0, unix.EISDIR
-		}
-		return 0, c.s.remove(c.p, v)
-	}
+	v, err := c.final(dirfd, name)
 	switch {
+	case err != nil:
+		return 0, err
+	case flags == 0 && (v.special != "" || v.exists && v.st.dir()):
+		if !v.exists {
+			return 0, unix.ENOENT
+		}
+		return 0, unix.EISDIR
+	case v.special == ".":
+		return 0, unix.EINVAL
+	case v.special == "..":
+		return 0, unix.ENOTEMPTY
+	case v.special == "/":
+		return 0, unix.EBUSY
+	case !v.exists:
+		return 0, unix.ENOENT
+	case flags == 0 && !v.slash:
+		return 0, c.s.remove(c.p, v.vnode)
 	case !v.st.dir():
 		return 0, unix.ENOTDIR
-	case strings.HasSuffix(strings.TrimRight(name, "/"), "/.") || name == ".":
-		return 0, unix.EINVAL
-	case v.path == "/":
-		return 0, unix.EBUSY
 	}
-	if err := c.empty(v); err != nil {
+	if err := c.empty(v.vnode); err != nil {
 		return 0, err
 	}
-	return 0, c.s.remove(c.p, v)
+	return 0, c.s.remove(c.p, v.vnode)
 }
 
 // empty returns ENOTEMPTY unless v is an empty directory.
@@ -143,30 +183,37 @@ func (c *call) renameAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, 
 	if err != nil {
 		return 0, err
 	}
-	v, err := c.existing(fromDir, from, false)
+	fv, err := c.final(fromDir, from)
 	if err != nil {
 		return 0, err
 	}
-	w, err := c.at(toDir, to, false)
+	fw, err := c.final(toDir, to)
 	if err != nil {
 		return 0, err
 	}
+	v, w := fv.vnode, fw.vnode
 	switch {
+	case fv.special != "":
+		return 0, unix.EBUSY
+	case fw.special != "" && flags != 0:
+		return 0, unix.EEXIST
+	case fw.special != "":
+		return 0, unix.EBUSY
+	case !v.exists:
+		return 0, unix.ENOENT
 	case w.exists && flags != 0:
 		return 0, unix.EEXIST
+	case !v.st.dir() && (fv.slash || fw.slash):
+		return 0, unix.ENOTDIR
+	case v.path != w.path && under(w.path, v.path):
+		return 0, unix.EINVAL
+	case v.path != w.path && under(v.path, w.path):
+		return 0, unix.ENOTEMPTY
 	case v.path == w.path, w.exists && v.node != 0 && v.node == w.node:
 		return 0, nil
-	case v.path == "/" || w.path == "/":
-		return 0, unix.EBUSY
-	case v.st.dir() && under(w.path, v.path):
-		return 0, unix.EINVAL
-	case w.exists && under(v.path, w.path):
-		return 0, unix.ENOTEMPTY
 	case w.exists && w.st.dir() && !v.st.dir():
 		return 0, unix.EISDIR
 	case w.exists && !w.st.dir() && v.st.dir():
-		return 0, unix.ENOTDIR
-	case !v.st.dir() && strings.HasSuffix(to, "/"):
 		return 0, unix.ENOTDIR
 	}
 	if w.exists && w.st.dir() {
@@ -218,16 +265,17 @@ func (c *call) symlinkAt(targetAddr uint64, dirfd int, addr uint64) (uint64, err
 	if err != nil {
 		return 0, err
 	}
-	v, err := c.at(dirfd, name, false)
-	switch {
-	case err != nil:
-		return 0, err
-	case target == "":
+	if target == "" {
 		return 0, unix.ENOENT
-	case v.exists:
-		return 0, unix.EEXIST
 	}
-	_, err = c.s.create(c.p, v, &inode{Mode: unix.S_IFLNK | 0o777, Nlink: 1, Target: target})
+	v, err := c.final(dirfd, name)
+	if err == nil {
+		err = v.absent(false)
+	}
+	if err != nil {
+		return 0, err
+	}
+	_, err = c.s.create(c.p, v.vnode, &inode{Mode: unix.S_IFLNK | 0o777, Nlink: 1, Target: target})
 	return 0, err
 }
 
@@ -252,16 +300,17 @@ func (c *call) linkAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, fl
 	if err != nil {
 		return 0, err
 	}
-	w, err := c.at(toDir, to, false)
-	switch {
-	case err != nil:
-		return 0, err
-	case v.st.dir():
-		return 0, unix.EPERM
-	case w.exists:
-		return 0, unix.EEXIST
+	w, err := c.final(toDir, to)
+	if err == nil {
+		err = w.absent(false)
 	}
-	dir, err := c.s.writableDir(c.p, w)
+	if err == nil && v.st.dir() {
+		err = unix.EPERM
+	}
+	if err != nil {
+		return 0, err
+	}
+	dir, err := c.s.writableDir(c.p, w.vnode)
 	if err != nil {
 		return 0, err
 	}
@@ -410,13 +459,16 @@ func (c *call) sysTruncate() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if int64(c.a[1]) < 0 {
+		return 0, unix.EINVAL
+	}
 	v, err := c.existing(unix.AT_FDCWD, name, true)
 	switch {
 	case err != nil:
 		return 0, err
 	case v.st.dir():
 		return 0, unix.EISDIR
-	case int64(c.a[1]) < 0 || !v.st.regular():
+	case !v.st.regular():
 		return 0, unix.EINVAL
 	case int64(c.a[1]) > maxFile:
 		return 0, unix.EFBIG
@@ -442,11 +494,13 @@ func (c *call) resize(i int, size int64) {
 func (c *call) sysFtruncate() (uint64, error) {
 	_, f, err := c.fd(c.arg32(0))
 	switch {
+	case int64(c.a[1]) < 0:
+		return 0, unix.EINVAL
 	case err != nil:
 		return 0, err
 	case f.Kind == filePath:
 		return 0, unix.EBADF
-	case int64(c.a[1]) < 0 || f.Kind != fileNode || !f.writable():
+	case f.Kind != fileNode || !f.writable():
 		return 0, unix.EINVAL
 	case int64(c.a[1]) > maxFile:
 		return 0, unix.EFBIG

@@ -226,7 +226,14 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 	}
 	const tmpfile = unix.O_TMPFILE &^ unix.O_DIRECTORY
 	follow := flags&unix.O_NOFOLLOW == 0 && flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
+	slash := flags&unix.O_CREAT != 0 && strings.HasSuffix(name, "/") && strings.Trim(name, "/") != ""
+	if slash { // open_last_lookups in fs/namei.c: refused before the last component is looked at
+		name, follow = strings.TrimRight(name, "/"), false
+	}
 	v, err := c.at(dirfd, name, follow)
+	if err == nil && slash {
+		err = unix.EISDIR
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -238,9 +245,6 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 	case !v.exists && flags&unix.O_CREAT == 0:
 		return 0, unix.ENOENT
 	case !v.exists:
-		if strings.HasSuffix(name, "/") {
-			return 0, unix.EISDIR
-		}
 		f.Kind = fileNode
 		f.Node, err = c.s.create(c.p, v, &inode{Mode: unix.S_IFREG | mode&0o7777&^c.p.Umask, Nlink: 1})
 		if err != nil {
@@ -252,10 +256,10 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 	case flags&unix.O_PATH != 0:
 		f.Kind, f.Node = filePath, v.node
 		return c.open(f, cloexec)
-	case v.st.link():
+	case v.st.link() && flags&unix.O_DIRECTORY == 0:
 		return 0, unix.ELOOP
 	case v.st.dir():
-		if f.writable() || flags&unix.O_CREAT != 0 {
+		if f.writable() || flags&(unix.O_CREAT|unix.O_TRUNC) != 0 {
 			return 0, unix.EISDIR
 		}
 	case flags&unix.O_DIRECTORY != 0:
@@ -591,10 +595,10 @@ func (c *call) sysPwritev() (uint64, error) {
 func (c *call) seekable(i int) error {
 	_, f, err := c.fd(c.arg32(0))
 	switch {
-	case err != nil:
-		return err
 	case int64(c.a[i]) < 0:
 		return unix.EINVAL
+	case err != nil:
+		return err
 	case !f.seekable():
 		return unix.ESPIPE
 	}

@@ -296,6 +296,12 @@ func (s *System) create(p *Process, v vnode, n *inode) (int, error) {
 		return 0, err
 	}
 	n.UID, n.GID, n.Mtime = uint32(s.cfg.UID), uint32(s.cfg.GID), s.Now().wall()
+	if d := s.nodes.get(dir); d.Mode&unix.S_ISGID != 0 { // inode(7), "The set-group-ID bit"
+		n.GID = d.GID
+		if n.Mode&unix.S_IFMT == unix.S_IFDIR {
+			n.Mode |= unix.S_ISGID
+		}
+	}
 	i := s.nodes.add(s.owner, n)
 	s.setEntry(dir, v.name(), i)
 	s.touchDir(dir, n.Mode&unix.S_IFMT == unix.S_IFDIR, 1)
