@@ -47,8 +47,11 @@ type location struct {
 	name       string
 	export     string // the address of this symbol, or
 	returnedBy string // the address that this exported function returns
-	stringOff  uint64 // the pointer at +stringOff must point to
-	stringWant string // this; not checked when empty
+	// caller and callee: the variable whose value caller passes to callee as
+	// first argument, at its first such call.
+	caller, callee string
+	stringOff      uint64 // the pointer at +stringOff must point to
+	stringWant     string // this; not checked when empty
 }
 
 type tableRow struct {
@@ -63,7 +66,11 @@ type regionRow struct {
 	lo, hi   uint64
 }
 
-type modelRow struct{ name, location string }
+type modelRow struct {
+	name, location string
+	entry          string // exported function that the model replaces; empty: the location is a slot
+	params         []uint64
+}
 
 // all parses the embedded descriptions once.
 var all = sync.OnceValue(func() []*Desc {
@@ -206,14 +213,8 @@ func init() {
 		"argv":     {true, parseArgv},
 		"env":      {true, parseEnv},
 		"location": {false, parseLocation},
-		"model": {false, func(d *Desc, n *sexp, a []sexp) error {
-			if len(a) != 2 || a[0].kind != symbolNode || !d.hasLocation(&a[1]) {
-				return n.errorf("need (model NAME LOCATION)")
-			}
-			d.models = append(d.models, modelRow{a[0].text, a[1].text})
-			return nil
-		}},
-		"table": {false, parseTable},
+		"model":    {false, parseModel},
+		"table":    {false, parseTable},
 		"immortal": {false, func(d *Desc, n *sexp, a []sexp) error {
 			if len(a) != 3 || !d.hasLocation(&a[0]) || a[1].kind != numberNode || a[2].kind != numberNode || a[1].num < 0 || a[1].num >= a[2].num {
 				return n.errorf("need (immortal LOCATION FROM TO)")
@@ -301,6 +302,38 @@ func parseEnv(d *Desc, n *sexp, args []sexp) error {
 	return nil
 }
 
+func parseModel(d *Desc, n *sexp, a []sexp) error {
+	if len(a) < 2 || a[0].kind != symbolNode || !d.hasLocation(&a[1]) {
+		return n.errorf("need (model NAME LOCATION (entry SYMBOL) (params N ...)), the last two optional")
+	}
+	r := modelRow{name: a[0].text, location: a[1].text}
+	for i := range a[2:] {
+		m := &a[2+i]
+		head, args, err := clause(m)
+		if err != nil {
+			return err
+		}
+		switch head {
+		case "entry":
+			r.entry, err = stringOf(m, args)
+		case "params":
+			for k := range args {
+				if args[k].kind != numberNode || args[k].num < 0 {
+					return m.errorf("need numbers")
+				}
+				r.params = append(r.params, uint64(args[k].num))
+			}
+		default:
+			err = m.errorf("unexpected %s", head)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	d.models = append(d.models, r)
+	return nil
+}
+
 func parseLocation(d *Desc, n *sexp, args []sexp) error {
 	if len(args) < 2 || args[0].kind != symbolNode || d.hasLocation(&args[0]) {
 		return n.errorf("need (location NEW-NAME (export SYMBOL) or (returned-by FUNCTION))")
@@ -317,6 +350,11 @@ func parseLocation(d *Desc, n *sexp, args []sexp) error {
 			l.export, err = stringOf(m, a)
 		case head == "returned-by" && i == 0:
 			l.returnedBy, err = stringOf(m, a)
+		case head == "first-argument" && i == 0:
+			if len(a) != 2 || a[0].kind != stringNode || a[1].kind != stringNode {
+				return m.errorf("need (first-argument FUNCTION CALLEE)")
+			}
+			l.caller, l.callee = a[0].text, a[1].text
 		case head == "string-at" && i == 1:
 			if len(a) != 2 || a[0].kind != numberNode || a[0].num < 0 {
 				return m.errorf("need (string-at OFFSET STRING)")

@@ -48,9 +48,14 @@ type Region struct{ Lo, Hi uint64 }
 
 // Model names an engine function and the data slot through which the interpreter
 // calls it: the engine stores its own entry point there before main.
+//
+// With an Entry the model runs instead of the function there, and Slot is the address of a
+// variable that it looks at.
 type Model struct {
-	Name string
-	Slot uint64 // address of an 8-byte function pointer
+	Name   string
+	Slot   uint64   // address of 8 bytes
+	Entry  uint64   // address of a function; 0: none
+	Params []uint64 // the description's numbers for it
 }
 
 // Rebase returns a copy with base added to every address, if they are relative.
@@ -70,7 +75,11 @@ func (img *Image) Rebase(base uint64) *Image {
 		out.Immortal = append(out.Immortal, Region{r.Lo + base, r.Hi + base})
 	}
 	for _, m := range img.Models {
-		out.Models = append(out.Models, Model{m.Name, m.Slot + base})
+		m.Slot += base
+		if m.Entry != 0 {
+			m.Entry += base
+		}
+		out.Models = append(out.Models, m)
 	}
 	return out
 }
@@ -103,7 +112,15 @@ func (d *Desc) Locate(elfPath string) (*Image, error) {
 		img.Immortal = append(img.Immortal, Region{at + r.lo, at + r.hi})
 	}
 	for _, m := range d.models {
-		img.Models = append(img.Models, Model{m.name, img.Locations[m.location]})
+		md := Model{Name: m.name, Slot: img.Locations[m.location], Params: m.params}
+		if m.entry != "" {
+			at, ok := o.symbols[m.entry]
+			if !ok {
+				return nil, fmt.Errorf("%s: model %s: %s is not exported", path, m.name, m.entry)
+			}
+			md.Entry = at
+		}
+		img.Models = append(img.Models, md)
 	}
 	return img, nil
 }
@@ -244,6 +261,9 @@ func (o *object) buildID() string {
 }
 
 func (o *object) locate(l location) (uint64, error) {
+	if l.caller != "" {
+		return o.firstArgument(l.caller, l.callee)
+	}
 	name := l.export
 	if name == "" {
 		name = l.returnedBy
@@ -308,4 +328,42 @@ func (o *object) returned(fn uint64) (uint64, error) {
 		}
 	}
 	return 0, fmt.Errorf("does not return a constant: %v", inst)
+}
+
+// firstArgument is the address of the variable that caller loads into rdi
+// before its first direct call of callee.
+func (o *object) firstArgument(caller, callee string) (uint64, error) {
+	from, ok := o.symbols[caller]
+	to, ok2 := o.symbols[callee]
+	if !ok || !ok2 {
+		return 0, fmt.Errorf("%s or %s is not exported", caller, callee)
+	}
+	code, err := o.read(from, 1024)
+	if err != nil {
+		return 0, err
+	}
+	var loaded uint64
+	for pc := from; len(code) > 0; {
+		inst, err := x86asm.Decode(code, 64)
+		if err != nil {
+			break
+		}
+		code, pc = code[inst.Len:], pc+uint64(inst.Len)
+		switch inst.Op {
+		case x86asm.MOV:
+			if m, ok := inst.Args[1].(x86asm.Mem); ok && inst.Args[0] == x86asm.RDI && m.Index == 0 && m.Segment == 0 {
+				switch m.Base {
+				case x86asm.RIP:
+					loaded = pc + uint64(int64(int32(m.Disp)))
+				case 0:
+					loaded = uint64(uint32(m.Disp))
+				}
+			}
+		case x86asm.CALL:
+			if rel, ok := inst.Args[0].(x86asm.Rel); ok && pc+uint64(int64(rel)) == to && loaded != 0 {
+				return loaded, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("%s does not pass a variable to %s", caller, callee)
 }

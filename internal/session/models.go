@@ -16,8 +16,41 @@ import (
 // Linux maps by default (vm.mmap_min_addr), one per model.
 const modelBase = uint64(0x1000)
 
-// models are the engine functions that descriptions may name.
-var models = map[string]exec.Hook{"hash-length": hashLength}
+// models are the engine functions that descriptions may name, made for one place.
+var models = map[string]func(interp.Model) exec.Hook{
+	"hash-length":      func(interp.Model) exec.Hook { return hashLength },
+	"decline-symbolic": declineSymbolic,
+}
+
+// ret makes the present function return v.
+func ret(c *cpu.CPU, s *mem.Space, v uint64) bool {
+	pc, err := s.ReadU(c.R[ir.RSP], 8)
+	if err != nil {
+		return false
+	}
+	c.Set(ir.RAX, v)
+	c.Set(ir.RSP, c.R[ir.RSP]+8)
+	c.PC = pc
+	return true
+}
+
+// declineSymbolic models a function f(rdi, rsi) that may fail for lack of
+// memory: it returns NULL if rdi is the object in the variable at md.Slot and the
+// object rsi (length at Params[0], payload at Params[1]) has symbolic bytes.
+func declineSymbolic(md interp.Model) exec.Hook {
+	return func(_ *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
+		obj, err := s.ReadU(md.Slot, 8)
+		if err != nil || c.Sym.Has(ir.RDI) || c.Sym.Has(ir.RSI) || c.R[ir.RDI] != obj || len(md.Params) != 2 {
+			return false, nil
+		}
+		key := c.R[ir.RSI]
+		n, err := s.ReadU(key+md.Params[0], 8)
+		if err != nil || n > 1<<20 || !s.HasSym(key+md.Params[1], n) {
+			return false, nil
+		}
+		return ret(c, s, 0), nil
+	}
+}
 
 // hashLength models hash(src=rdi, len=rsi) = f(len), f injective and never -1.
 // Equal objects have equal lengths, so CPython's invariants hold; no symbolic byte reaches a hash.
@@ -25,42 +58,46 @@ func hashLength(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 	if stop := m.Fix(c, ir.RSI); stop != nil {
 		return false, stop
 	}
-	ret, err := s.ReadU(c.R[ir.RSP], 8)
-	if err != nil {
-		return false, nil
-	}
-	c.Set(ir.RAX, c.R[ir.RSI]*0x9e3779b97f4a7c15&^1)
-	c.Set(ir.RSP, c.R[ir.RSP]+8)
-	c.PC = ret
-	return true, nil
+	return ret(c, s, c.R[ir.RSI]*0x9e3779b97f4a7c15&^1), nil
 }
 
-// installModels makes m run the models of img. The function pointers are
-// replaced when the program's entry point is reached: relocated, and before main.
+// installModels makes m run the models of img. Function pointers are replaced
+// when the program's entry point is reached: relocated, and before main.
 func installModels(m *exec.Machine, img *interp.Image, program string) error {
 	entry, err := entryPoint(program)
 	if err != nil {
 		return err
 	}
-	order := make(map[string]uint64)
 	for i, md := range img.Models {
-		h, ok := models[md.Name]
+		mk, ok := models[md.Name]
 		if !ok {
 			return &usageError{"the description names an unknown model " + md.Name}
 		}
-		at := modelBase + uint64(i)*16
-		order[md.Name] = at
-		m.Hooks[at] = h
-	}
-	m.Hooks[entry] = func(_ *exec.Machine, _ *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
-		im := rebased(img, s)
-		for _, md := range im.Models {
-			// Not mapped: another program runs (a child after execve); the model does not apply to it.
-			_ = s.Poke(md.Slot, le64(order[md.Name]))
+		if md.Entry == 0 {
+			m.Hooks[modelBase+uint64(i)*16] = mk(md)
 		}
+	}
+	m.Hooks[entry] = func(m *exec.Machine, _ *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
+		for i, md := range rebased(img, s).Models {
+			if md.Entry == 0 {
+				// Not mapped: another program runs (a child after execve); the model does not apply to it.
+				_ = s.Poke(md.Slot, le64(modelBase+uint64(i)*16))
+			}
+		}
+		hookEntries(m, img, s)
 		return false, nil
 	}
 	return nil
+}
+
+// hookEntries installs the models that replace functions. The interpreter is
+// mapped in s and none of these functions has run in m.
+func hookEntries(m *exec.Machine, img *interp.Image, s *mem.Space) {
+	for _, md := range rebased(img, s).Models {
+		if md.Entry != 0 {
+			m.Hooks[md.Entry] = models[md.Name](md)
+		}
+	}
 }
 
 // rebased gives img the addresses it has in s.

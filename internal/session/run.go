@@ -321,6 +321,7 @@ func (r *run) boot() (*state.State, error) {
 			r.hadBegin = true
 			r.sum.BootS = time.Since(r.started).Seconds()
 			root = state.New(sys)
+			hookEntries(r.m, r.t.found.Image, sys.CurrentProcess().Mem)
 		}
 	} else if r.o.StdinLen > 0 {
 		cfg.Stdin = symbolicBytes(r.ctx, "stdin", make([]byte, r.o.StdinLen))

@@ -72,6 +72,7 @@ func runIt(t *testing.T, o Options) explored {
 		o.NoCache = true
 	}
 	o.Progress = "none"
+	o.MaxMemory = 3 << 30
 	var out, errb bytes.Buffer
 	var e explored
 	e.status = Run(context.Background(), o, &out, &errb)
