@@ -45,7 +45,7 @@ type file struct {
 	Refs  int   // descriptors that refer to it
 	Off   int64 // bytes
 	Path  string
-	Low   string // lower path of Back
+	Low   string // lower path, where Node is 0
 	Back  *mem.Backing
 	Node  int
 	In    int
@@ -238,7 +238,7 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 		return 0, err
 	}
 	status := flags &^ (unix.O_CLOEXEC | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | unix.O_NOCTTY)
-	f := &file{Flags: status, Path: v.path, In: -1, Out: -1, St: v.st}
+	f := &file{Flags: status, Path: v.path, Low: v.low, Node: v.node, In: -1, Out: -1, St: v.st}
 	switch {
 	case flags&tmpfile != 0:
 		return 0, unix.EOPNOTSUPP
@@ -254,7 +254,7 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 	case flags&(unix.O_CREAT|unix.O_EXCL) == unix.O_CREAT|unix.O_EXCL:
 		return 0, unix.EEXIST
 	case flags&unix.O_PATH != 0:
-		f.Kind, f.Node = filePath, v.node
+		f.Kind = filePath
 		return c.open(f, cloexec)
 	case v.st.link() && flags&unix.O_DIRECTORY == 0:
 		return 0, unix.ELOOP
@@ -301,7 +301,7 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 			}
 		}
 		if f.Kind, f.Node = fileNode, v.node; v.node == 0 {
-			f.Kind, f.Low = fileLower, v.low
+			f.Kind = fileLower
 			if f.Back, err = c.s.lowerContent(c.p, v.low); err != nil {
 				return 0, err
 			}

@@ -241,6 +241,7 @@ func (s *System) upperDir(p *Process, dir string) (int, error) {
 				Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 2, Mtime: v.st.Mtime, Lower: v.low,
 			})
 			s.setEntry(at.node, c, v.node)
+			s.copiedUp(v.low, v.node)
 		}
 		at = v
 	}
@@ -278,7 +279,22 @@ func (s *System) upper(p *Process, v vnode) (int, error) {
 	}
 	i := s.nodes.add(s.owner, n)
 	s.setEntry(dir, v.name(), i)
+	s.copiedUp(v.low, i)
 	return i, nil
+}
+
+// copiedUp moves the files that are open on a lower file to its new inode.
+func (s *System) copiedUp(low string, node int) {
+	for i := range s.files.rows {
+		if f := s.files.get(i); f == nil || f.Node != 0 || f.Low != low {
+			continue
+		}
+		f := s.file(i)
+		f.Node = node
+		if f.Kind == fileLower {
+			f.Kind, f.Back = fileNode, nil
+		}
+	}
 }
 
 func (s *System) setEntry(dir int, name string, i int) {
