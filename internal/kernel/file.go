@@ -398,6 +398,9 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 	n := uint64(len(b.Data))
 	switch f.Kind {
 	case fileNode:
+		if n == 0 {
+			return 0, nil // the offset stays, even with O_APPEND
+		}
 		pos := off
 		if off < 0 {
 			pos = f.Off
@@ -409,10 +412,8 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 		if pos+int64(n) > maxFile {
 			return 0, unix.EFBIG
 		}
-		if n > 0 {
-			node.write(c.s.owner, pos, b)
-			node.Mtime = c.s.Now().wall()
-		}
+		node.write(c.s.owner, pos, b)
+		node.Mtime = c.s.Now().wall()
 		if off < 0 {
 			c.s.file(i).Off = pos + int64(n)
 		}

@@ -28,8 +28,8 @@ var devLinks = map[string]string{
 // procFixed are the files of /proc with one content for all guests.
 var procFixed = map[string]string{
 	"/proc/cpuinfo": "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel name\t: x86-64 baseline\n" +
-		"cpu cores\t: 1\nflags\t\t: fpu tsc cx8 cmov mmx fxsr sse sse2\nclflush size\t: 64\n" +
-		"address sizes\t: 40 bits physical, 48 bits virtual\n\n",
+		"cpu cores\t: 1\nflags\t\t: fpu tsc cx8 cmov clflush mmx fxsr sse sse2\nclflush size\t: 64\n" +
+		"address sizes\t: 36 bits physical, 48 bits virtual\n\n",
 	"/proc/meminfo": "MemTotal:        4194304 kB\nMemFree:         4194304 kB\nMemAvailable:    4194304 kB\n" +
 		"Buffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n",
 	"/proc/filesystems":                   "\text4\nnodev\tproc\nnodev\ttmpfs\n",

@@ -32,7 +32,7 @@ const (
 	StackSize = uint64(8 << 20)            // bytes, RLIMIT_STACK
 	MmapTop   = StackTop - uint64(128<<20) // mmap_base: the least gap below the stack
 	PIEBase   = uint64(0x555555554000)     // ELF_ET_DYN_BASE rounded to a page
-	HWCap     = uint64(0x07808111)         // CPUID.1:EDX: FPU TSC CX8 CMOV MMX FXSR SSE SSE2
+	HWCap     = uint64(0x07888111)         // CPUID.1:EDX: FPU TSC CX8 CMOV CLFSH MMX FXSR SSE SSE2
 	maxScript = 4                          // nesting of #! interpreters (binfmt: -ELOOP beyond)
 	maxArgs   = uint64(2 << 20)            // bytes of strings, a quarter of the stack (execve(2))
 )
