@@ -182,7 +182,12 @@ func (m *Machine) value(r expr.Ref) (uint64, bool) {
 
 // decideBool returns the value of a 1-bit expression on this path, or the decision that is due.
 func (m *Machine) decideBool(r expr.Ref) (bool, *Stop) {
-	if v, known := m.value(r); known {
+	if v, isConst := m.Ctx.IsConst(r); isConst {
+		return v != 0, nil
+	}
+	// Conditions are not simplified by what the path fixes: a walk over their
+	// graph at every branch costs more than the queries it saves.
+	if v, known := m.facts.Fixed[r]; known {
 		return v != 0, nil
 	}
 	// One fact serves a condition and its negation.
