@@ -1,0 +1,131 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+// Calls on file descriptors as such: dup(2), fcntl(2), ioctl(2).
+
+func (c *call) sysDup() (uint64, error) {
+	i, _, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	return c.newFd(i, 0, false)
+}
+
+func (c *call) sysDup2() (uint64, error) {
+	if c.arg32(0) == c.arg32(1) {
+		_, _, err := c.fd(c.arg32(0))
+		return uint64(c.arg32(1)), err
+	}
+	return c.dupTo(false)
+}
+
+func (c *call) sysDup3() (uint64, error) {
+	if c.arg32(0) == c.arg32(1) || c.a[2]&^unix.O_CLOEXEC != 0 {
+		return 0, unix.EINVAL
+	}
+	return c.dupTo(c.a[2] != 0)
+}
+
+func (c *call) dupTo(cloexec bool) (uint64, error) {
+	i, _, err := c.fd(c.arg32(0))
+	if err != nil {
+		return 0, err
+	}
+	to := c.arg32(1)
+	if to < 0 || to >= maxFds {
+		return 0, unix.EBADF
+	}
+	if to < len(c.p.Fds) && c.p.Fds[to].File >= 0 {
+		c.s.closeFd(c.p, to)
+	}
+	c.setFd(to, i, cloexec)
+	return uint64(to), nil
+}
+
+func (c *call) sysFcntl() (uint64, error) {
+	fd := c.arg32(0)
+	i, f, err := c.fd(fd)
+	if err != nil {
+		return 0, err
+	}
+	const settable = unix.O_APPEND | unix.O_NONBLOCK | unix.O_ASYNC | unix.O_DIRECT | unix.O_NOATIME
+	switch c.a[1] {
+	case unix.F_DUPFD, unix.F_DUPFD_CLOEXEC:
+		if c.arg32(2) < 0 || c.arg32(2) >= maxFds {
+			return 0, unix.EINVAL
+		}
+		return c.newFd(i, c.arg32(2), c.a[1] == unix.F_DUPFD_CLOEXEC)
+	case unix.F_GETFD:
+		if c.p.Fds[fd].Cloexec {
+			return unix.FD_CLOEXEC, nil
+		}
+		return 0, nil
+	case unix.F_SETFD:
+		c.p.Fds[fd].Cloexec = c.a[2]&unix.FD_CLOEXEC != 0
+		return 0, nil
+	case unix.F_GETFL:
+		fl := f.Flags
+		if f.Kind != filePipe && f.Kind != fileSocket && f.Kind < fileStdin {
+			fl |= 0o100000 // O_LARGEFILE, which 64-bit open(2) always sets
+		}
+		return uint64(fl), nil
+	case unix.F_SETFL:
+		g := c.s.file(i)
+		g.Flags = g.Flags&^settable | int(c.a[2])&settable
+		return 0, nil
+	case unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW:
+		return 0, nil // never contended within one process; between processes not modelled
+	case unix.F_GETLK, unix.F_OFD_GETLK:
+		return 0, c.put(c.a[2], []byte{unix.F_UNLCK, 0})
+	case unix.F_GETPIPE_SZ:
+		if f.Kind != filePipe {
+			return 0, unix.EBADF
+		}
+		return pipeSize, nil
+	case unix.F_SETOWN, unix.F_SETPIPE_SZ, unix.F_GETOWN:
+		return 0, nil
+	}
+	return 0, unix.EINVAL
+}
+
+func (c *call) sysIoctl() (uint64, error) {
+	fd := c.arg32(0)
+	i, f, err := c.fd(fd)
+	if err != nil {
+		return 0, err
+	}
+	switch c.a[1] {
+	case unix.TIOCINQ: // FIONREAD
+		n := 0
+		switch f.Kind {
+		case filePipe, fileSocket:
+			if f.In < 0 {
+				return 0, unix.ENOTTY
+			}
+			n = len(c.s.pipes.get(f.In).Buf.Data)
+		case fileStdin:
+			n = len(c.s.cfg.Stdin.Data) - int(f.Off)
+		case fileLower, fileNode:
+			n = int(c.s.fileStat(f).Size - f.Off)
+		default:
+			return 0, unix.ENOTTY
+		}
+		return 0, c.put32(c.a[2], uint32(n))
+	case 0x5451, 0x5450: // FIOCLEX, FIONCLEX
+		c.p.Fds[fd].Cloexec = c.a[1] == 0x5451
+		return 0, nil
+	case 0x5421: // FIONBIO
+		on, err := c.u32(c.a[2])
+		if err != nil {
+			return 0, err
+		}
+		g := c.s.file(i)
+		g.Flags &^= unix.O_NONBLOCK
+		if on != 0 {
+			g.Flags |= unix.O_NONBLOCK
+		}
+		return 0, nil
+	}
+	return 0, unix.ENOTTY // no terminal: isatty(3) is false
+}
