@@ -58,7 +58,7 @@ func (m *Machine) bound(ref expr.Ref) (k candidates, fixed bool, stop *Stop) {
 			k.step = 1 << tz
 		}
 	}
-	k.n = (hi-lo)/k.step + 1
+	k.n = min((hi-lo)/k.step, 1<<32) + 1 // more than any limit allows; the whole range must not wrap to 0
 	return k, false, nil
 }
 

@@ -177,7 +177,11 @@ func (m *Machine) value(r expr.Ref) (uint64, bool) {
 	if v, known := m.facts.Fixed[r]; known {
 		return v, true
 	}
-	return m.Ctx.IsConst(m.facts.simplify(m.Ctx, r))
+	r = m.facts.simplify(m.Ctx, r)
+	if v, known := m.facts.Fixed[r]; known { // decided in its simple form
+		return v, true
+	}
+	return m.Ctx.IsConst(r)
 }
 
 // decideBool returns the value of a 1-bit expression on this path, or the decision that is due.

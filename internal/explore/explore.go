@@ -221,6 +221,9 @@ func (x *Explorer) step(s *state.State) bool {
 // decide fixes the value of r on s to what its model says and leaves the other values to a pending copy.
 func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) uint64 {
 	v := x.ctx.Eval(r, s.Model)
+	if _, known := s.Facts.Fixed[r]; known {
+		panic(fmt.Sprintf("explore: %v at %#x is decided twice", kind, pc))
+	}
 	w := x.ctx.Width(r)
 	here := x.node
 	if w > 6 || uint64(len(s.Excl))+1 < 1<<w {

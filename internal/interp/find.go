@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,7 +61,9 @@ func (d *Desc) Find(opt FindOptions) (*Found, error) {
 		if c.binding {
 			return nil, fmt.Errorf("interpreter from %s: %w", c.origin, err)
 		}
-		notes = append(notes, fmt.Sprintf("passed over from %s: %v", c.origin, err))
+		if note := fmt.Sprintf("passed over from %s: %v", c.origin, err); !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
 	}
 	if len(notes) == 0 {
 		return nil, fmt.Errorf("no %s found", d)

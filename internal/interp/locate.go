@@ -331,7 +331,7 @@ func (o *object) returned(fn uint64) (uint64, error) {
 }
 
 // firstArgument is the address of the variable that caller loads into rdi
-// before its first direct call of callee.
+// before its first call of callee, direct or through the linkage table.
 func (o *object) firstArgument(caller, callee string) (uint64, error) {
 	from, ok := o.symbols[caller]
 	to, ok2 := o.symbols[callee]
@@ -360,10 +360,57 @@ func (o *object) firstArgument(caller, callee string) (uint64, error) {
 				}
 			}
 		case x86asm.CALL:
-			if rel, ok := inst.Args[0].(x86asm.Rel); ok && pc+uint64(int64(rel)) == to && loaded != 0 {
+			rel, ok := inst.Args[0].(x86asm.Rel)
+			if dst := pc + uint64(int64(rel)); ok && loaded != 0 && (dst == to || o.stubFor(dst) == callee) {
 				return loaded, nil
 			}
 		}
 	}
 	return 0, fmt.Errorf("%s does not pass a variable to %s", caller, callee)
+}
+
+// stubFor is the name of the function that the stub at addr in the procedure linkage
+// table jumps to; empty if there is no such stub.
+func (o *object) stubFor(addr uint64) string {
+	code, err := o.read(addr, 16)
+	if err != nil {
+		return ""
+	}
+	if bytes.HasPrefix(code, endbr64) {
+		code, addr = code[4:], addr+4
+	}
+	inst, err := x86asm.Decode(code, 64)
+	if err != nil || inst.Op != x86asm.JMP {
+		return ""
+	}
+	m, ok := inst.Args[0].(x86asm.Mem)
+	if !ok || m.Base != x86asm.RIP || m.Index != 0 {
+		return ""
+	}
+	return o.bound(addr + uint64(inst.Len) + uint64(int64(int32(m.Disp))))
+}
+
+// bound is the name of the symbol whose address the dynamic linker stores at slot.
+func (o *object) bound(slot uint64) string {
+	syms, err := o.file.DynamicSymbols()
+	if err != nil {
+		return ""
+	}
+	for _, name := range []string{".rela.plt", ".rela.dyn"} {
+		sec := o.file.Section(name)
+		if sec == nil {
+			continue
+		}
+		data, err := sec.Data()
+		if err != nil {
+			continue
+		}
+		for ; len(data) >= 24; data = data[24:] {
+			// DynamicSymbols leaves out the null symbol 0.
+			if i := binary.LittleEndian.Uint32(data[12:]); binary.LittleEndian.Uint64(data) == slot && i > 0 && int(i) <= len(syms) {
+				return syms[i-1].Name
+			}
+		}
+	}
+	return ""
 }

@@ -119,6 +119,9 @@ func (s *Space) Find(addr uint64) *Area {
 
 // Mapped reports whether all of [addr, addr+n) is mapped with at least prot.
 func (s *Space) Mapped(addr, n uint64, prot guest.Prot) bool {
+	if addr+n < addr {
+		return false
+	}
 	for end := addr + n; addr < end; {
 		a := s.Find(addr)
 		if a == nil || a.Prot&prot != prot {

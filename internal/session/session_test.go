@@ -129,7 +129,7 @@ func TestExamples(t *testing.T) {
 		{"test_tree_leaning.py", 6, 24},
 		{"test_tree_balanced.py", 8, 32},
 		{"test_binary_search.py", 101, 0},
-
+		{"test_predicates.py", 6, 0},
 		{"test_casefold.py", 4, 0},
 		{"test_quicksort.py", 6, 0},
 	} {

@@ -177,6 +177,15 @@ func (s *State) learn(ctx *expr.Ctx, r expr.Ref, v uint64) {
 		if k, isConst := ctx.IsConst(b); isConst && v == 1 {
 			s.learn(ctx, a, k)
 		}
+	case expr.Ite:
+		// A value that one side cannot have chooses the other.
+		if k, isConst := ctx.IsConst(b); isConst && k != v {
+			s.learn(ctx, a, 0)
+			s.learn(ctx, ctx.C(r), v)
+		} else if k, isConst := ctx.IsConst(ctx.C(r)); isConst && k != v {
+			s.learn(ctx, a, 1)
+			s.learn(ctx, b, v)
+		}
 	}
 }
 
