@@ -41,7 +41,7 @@ func main() {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCmd(&status), execCmd(&status), replayCmd(&status), emitCmd(), doctorCmd(&status))
+	root.AddCommand(runCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), emitCmd(), doctorCmd(&status))
 	if err := root.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "symchef:", err)
 		if status == 0 {
@@ -218,6 +218,27 @@ func replayCmd(status *int) *cobra.Command {
 	}
 	c.Flags().StringVar(&id, "test", "", "only this test case")
 	c.Flags().BoolVar(&unconfined, "replay-unconfined", false, "replay even where the kernel offers no confinement")
+	return c
+}
+
+func rerunCmd(status *int) *cobra.Command {
+	var id string
+	c := &cobra.Command{
+		Use:   "rerun DIR",
+		Short: "Execute the test cases of a run directory again in the machine, from their decision logs",
+		Long: "Execute the test cases of a run directory again in the machine, each from its decision log, and compare\n" +
+			"path, outcome and output. A path that strays from its log is an error of symchef (status 3), unless the\n" +
+			"program under test, the interpreter or symchef itself has changed since.",
+		Example: "  symchef rerun symchef-out-test_email\n  symchef rerun --test t000002 symchef-out-test_email",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			ctx, stop := interruptible()
+			defer stop()
+			*status = session.Rerun(ctx, args[0], id, os.Stdout, os.Stderr)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&id, "test", "", "only this test case")
 	return c
 }
 

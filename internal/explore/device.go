@@ -140,6 +140,9 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 	e := x.ctx
 	name := uniqueName(s, decl.Name)
 	in := &state.Input{Decl: decl}
+	if x.trail != nil {
+		x.trail.seed(len(s.Inputs), decl)
+	}
 	switch decl.Kind {
 	case device.KindStr, device.KindBytes:
 		if decl.Kind == device.KindStr && !decl.ASCII {

@@ -97,6 +97,7 @@ type Explorer struct {
 	pending map[uint64]*state.State
 	nodes   map[uint64]*search.Node
 	node    *search.Node // of the running state
+	trail   *Trail       // the path to follow; nil when exploring
 	nextID  uint64
 	base    uint64 // instructions retired before the exploration
 	began   time.Time
@@ -219,12 +220,15 @@ func (x *Explorer) step(s *state.State) bool {
 }
 
 // decide fixes the value of r on s to what its model says and leaves the other values to a pending copy.
-func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) uint64 {
-	v := x.ctx.Eval(r, s.Model)
+func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) {
 	if _, known := s.Facts.Fixed[r]; known {
 		panic(fmt.Sprintf("explore: %v at %#x is decided twice", kind, pc))
 	}
-	w := x.ctx.Width(r)
+	if x.trail != nil {
+		x.follow(s, kind, pc, r)
+		return
+	}
+	v, w := x.ctx.Eval(r, s.Model), x.ctx.Width(r)
 	here := x.node
 	if w > 6 || uint64(len(s.Excl))+1 < 1<<w {
 		p := s.Fork()
@@ -233,7 +237,6 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 	}
 	s.Record(x.ctx, kind, pc, r, v)
 	x.node = search.Child(here)
-	return v
 }
 
 func (x *Explorer) add(p *state.State, n *search.Node) {

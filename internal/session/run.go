@@ -74,7 +74,8 @@ func runAll(c context.Context, o *Options, stdout, stderr io.Writer) (int, error
 	if o.Out == "" {
 		o.Out = defaultOut(t)
 	}
-	r := &run{o: o, t: t, started: time.Now(), classes: map[string]bool{}, prog: newProgress(o.Progress, stderr)}
+	r := newRun(o, t)
+	r.prog = newProgress(o.Progress, stderr)
 	r.sum = rundir.Summary{SchemaVersion: rundir.SchemaVersion, Test: t.name, Target: t.tc, Strategy: o.Strategy, Seed: o.Seed, WhyNotExhausted: []string{"the run has not finished"}}
 	r.sum.Interpreter.Path = t.tc.Executable()
 	if t.found != nil {
@@ -124,17 +125,22 @@ func defaultOut(t *target) string {
 	return "symchef-out-" + base[:len(base)-len(filepath.Ext(base))]
 }
 
-// explore boots the target and explores it.
-func (r *run) explore(c context.Context) error {
-	o := r.o
-	r.ctx = expr.New()
+// newRun returns a run of t with its engine.
+func newRun(o *Options, t *target) *run {
+	r := &run{o: o, t: t, started: time.Now(), classes: map[string]bool{}, ctx: expr.New()}
 	r.m = exec.New(r.ctx)
 	opts := solver.Options{ModelSeed: o.ModelSeed}
 	if path, err := osexec.LookPath("cadical"); err == nil {
 		opts.Fallback = path // decides what the budget leaves open
 	}
 	r.chain = solver.New(r.ctx, opts)
-	root, err := r.boot()
+	return r
+}
+
+// explore boots the target and explores it.
+func (r *run) explore(c context.Context) error {
+	o := r.o
+	root, err := r.boot(nil)
 	if err != nil {
 		return err
 	}
@@ -205,6 +211,25 @@ func (r *run) keep(err error) {
 
 // onPath writes the test case of a finished path, if it is a new one.
 func (r *run) onPath(s *state.State, e explore.End) {
+	t, bytes := r.testOf(s, e)
+	key := fmt.Sprint(t.Outcome.Kind, "|", t.Outcome.Type, "|", t.Outcome.Signal, "|", t.Outcome.ExitStatus, "|", t.OutputSHA256)
+	known := r.classes[key]
+	r.classes[key] = true
+	if known && !r.o.AllPaths {
+		return
+	}
+	t.ID = fmt.Sprintf("t%06d", len(r.tests)+1)
+	r.keep(r.w.WritePath(t.ID, pathText(r.ctx, s, s.Sys.Stdout()), bytes))
+	r.keep(r.w.Append(t))
+	r.tests = append(r.tests, t)
+	r.sum.Tests.Add(t.Outcome.Kind)
+	if r.o.OnTest != nil {
+		r.o.OnTest(t)
+	}
+}
+
+// testOf is the test case of a path that has ended, without its name, and its output.
+func (r *run) testOf(s *state.State, e explore.End) (testcase.Test, []byte) {
 	out := s.Sys.Stdout()
 	bytes := append([]byte(nil), out.Data...)
 	r.ctx.NewEval()
@@ -231,20 +256,7 @@ func (r *run) onPath(s *state.State, e explore.End) {
 	for _, l := range s.Logs {
 		t.Log = append(t.Log, l.Eval(r.ctx, s.Model))
 	}
-	key := fmt.Sprint(t.Outcome.Kind, "|", t.Outcome.Type, "|", t.Outcome.Signal, "|", t.Outcome.ExitStatus, "|", t.OutputSHA256)
-	known := r.classes[key]
-	r.classes[key] = true
-	if known && !r.o.AllPaths {
-		return
-	}
-	t.ID = fmt.Sprintf("t%06d", len(r.tests)+1)
-	r.keep(r.w.WritePath(t.ID, pathText(r.ctx, s, out), bytes))
-	r.keep(r.w.Append(t))
-	r.tests = append(r.tests, t)
-	r.sum.Tests.Add(t.Outcome.Kind)
-	if r.o.OnTest != nil {
-		r.o.OnTest(t)
-	}
+	return t, bytes
 }
 
 // update copies the counters to the summary.
@@ -307,9 +319,10 @@ func (r *run) finish(rep *replay.Report) {
 	r.keep(r.w.WriteSummary(r.sum))
 }
 
-// boot returns the state to explore from: the boot snapshot where there is
-// one, else the start of the process.
-func (r *run) boot() (*state.State, error) {
+// boot returns the state to start from: the boot snapshot where there is
+// one, else the start of the process. The symbolic inputs of a program begin with
+// the values of inputs.
+func (r *run) boot(inputs []testcase.Input) (*state.State, error) {
 	isPython := r.t.tc.Kind == testcase.Python
 	cfg := kernelConfig(r.t.tc, isPython, r.o.Seed)
 	var root *state.State
@@ -324,7 +337,7 @@ func (r *run) boot() (*state.State, error) {
 			hookEntries(r.m, r.t.found.Image, sys.CurrentProcess().Mem)
 		}
 	} else if r.o.StdinLen > 0 {
-		cfg.Stdin = symbolicBytes(r.ctx, "stdin", make([]byte, r.o.StdinLen))
+		cfg.Stdin = symbolicBytes(r.ctx, "stdin", initial(inputs, "stdin", r.o.StdinLen, 0))
 	}
 	if root == nil {
 		sys, err := kernel.Boot(cfg)
@@ -334,7 +347,8 @@ func (r *run) boot() (*state.State, error) {
 		root = state.New(sys)
 		if !isPython {
 			r.hadBegin = true
-			if err := r.symbolicArgv(root); err != nil {
+			root.Model = addModel(nil, r.ctx, cfg.Stdin)
+			if err := r.symbolicArgv(root, inputs); err != nil {
 				return nil, err
 			}
 		}

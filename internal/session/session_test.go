@@ -48,6 +48,7 @@ func compile(t *testing.T, src string, flags ...string) string {
 
 // explored is what a run gave.
 type explored struct {
+	dir     string
 	status  int
 	summary rundir.Summary
 	tests   []testcase.Test
@@ -74,7 +75,7 @@ func runIt(t *testing.T, o Options) explored {
 	o.Progress = "none"
 	o.MaxMemory = 3 << 30
 	var out, errb bytes.Buffer
-	var e explored
+	e := explored{dir: o.Out}
 	e.status = Run(context.Background(), o, &out, &errb)
 	e.stdout, e.stderr = out.String(), errb.String()
 	r, err := rundir.Open(o.Out)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 
 	"symchef/internal/expr"
@@ -8,6 +9,7 @@ import (
 	"symchef/internal/mem"
 	"symchef/internal/smtlib"
 	"symchef/internal/state"
+	"symchef/internal/testcase"
 )
 
 // symbolicBytes returns variables NAME[0], NAME[1], ... with values p.
@@ -19,9 +21,31 @@ func symbolicBytes(ctx *expr.Ctx, name string, p []byte) mem.Bytes {
 	return b
 }
 
+// initial is the value of the input called name, or n bytes of fill if inputs has none such.
+func initial(inputs []testcase.Input, name string, n int, fill byte) []byte {
+	for _, in := range inputs {
+		if b, err := in.Bytes(); err == nil && in.Name == name && len(b) == n {
+			return b
+		}
+	}
+	return bytes.Repeat([]byte{fill}, n)
+}
+
+// addModel gives symbolic bytes their values.
+func addModel(model expr.Assignment, ctx *expr.Ctx, b mem.Bytes) expr.Assignment {
+	for i, v := range b.Sym {
+		id := int(ctx.VarOf(v))
+		for len(model) <= id {
+			model = append(model, 0)
+		}
+		model[id] = uint64(b.Data[i])
+	}
+	return model
+}
+
 // symbolicArgv makes the last ArgvCount arguments on the initial stack
 // symbolic. Their bytes may be NUL, so shorter arguments are included.
-func (r *run) symbolicArgv(s *state.State) error {
+func (r *run) symbolicArgv(s *state.State, inputs []testcase.Input) error {
 	space := s.Sys.CurrentProcess().Mem
 	sp := s.Sys.Current().CPU.R[ir.RSP]
 	argc, err := space.ReadU(sp, 8)
@@ -34,18 +58,9 @@ func (r *run) symbolicArgv(s *state.State) error {
 		if err != nil {
 			return err
 		}
-		p := make([]byte, r.o.ArgvLen)
-		for k := range p {
-			p[k] = 'a'
-		}
-		b := symbolicBytes(r.ctx, fmt.Sprintf("argv%d", n), p)
-		for _, v := range b.Sym {
-			id := r.ctx.VarOf(v)
-			for len(s.Model) <= int(id) {
-				s.Model = append(s.Model, 0)
-			}
-			s.Model[id] = 'a'
-		}
+		name := fmt.Sprintf("argv%d", n)
+		b := symbolicBytes(r.ctx, name, initial(inputs, name, r.o.ArgvLen, 'a'))
+		s.Model = addModel(s.Model, r.ctx, b)
 		if err := space.WriteSym(at, b); err != nil {
 			return err
 		}

@@ -1,0 +1,125 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"symchef/internal/explore"
+	"symchef/internal/interp"
+	"symchef/internal/rundir"
+	"symchef/internal/state"
+	"symchef/internal/testcase"
+)
+
+// Rerun executes the test cases of a run directory again in the machine, each from
+// its decision log, and compares path, outcome and output: what a run found does not
+// depend on the process that found it. An empty id means all.
+func Rerun(c context.Context, dir, id string, stdout, stderr io.Writer) int {
+	agreed, strayed, err := rerunAll(c, dir, id, stdout)
+	switch {
+	case err != nil && c.Err() != nil:
+		return StatusCtrlC
+	case err != nil:
+		fmt.Fprintf(stderr, "symchef: %s: %v\n", dir, err)
+		return StatusUsage
+	}
+	fmt.Fprintf(stdout, "re-executed: %d agreed, %d strayed\n", agreed, strayed)
+	if strayed > 0 {
+		return StatusEngine
+	}
+	return StatusOK
+}
+
+func rerunAll(c context.Context, dir, id string, stdout io.Writer) (agreed, strayed int, err error) {
+	d, err := rundir.Open(dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	tests, _, err := d.Tests()
+	if id != "" {
+		var one testcase.Test
+		one, err = d.Test(id)
+		tests = []testcase.Test{one}
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, t := range tests {
+		why, err := rerun(c, d.Summary, t)
+		switch {
+		case err != nil:
+			return agreed, strayed, err
+		case why != "":
+			strayed++
+			fmt.Fprintf(stdout, "%s strayed: %s\n", t.ID, why)
+		default:
+			agreed++
+		}
+	}
+	return agreed, strayed, nil
+}
+
+// rerun executes one test case from the start of its process; why says how it differs.
+func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why string, err error) {
+	o := &Options{Seed: sum.Seed, StdinLen: -1}
+	t := &target{tc: sum.Target, name: sum.Test}
+	if t.tc.Kind == testcase.Python {
+		d, ok := interp.ForFile(t.tc.Path)
+		if !ok {
+			return "", fmt.Errorf("no language is known for %s", t.tc.Path)
+		}
+		img, err := d.Locate(t.tc.Interpreter)
+		if err != nil {
+			return "", err
+		}
+		t.desc, t.found = d, &interp.Found{ELF: t.tc.Interpreter, Image: img}
+	} else if _, err := os.Stat(t.tc.Path); err != nil {
+		return "", err
+	}
+	for _, in := range want.Inputs {
+		switch in.Type {
+		case testcase.TypeStdin:
+			o.StdinLen = len(in.BytesHex) / 2
+		case testcase.TypeArgv:
+			o.ArgvCount, o.ArgvLen = o.ArgvCount+1, len(in.BytesHex)/2
+		}
+	}
+	r := newRun(o, t)
+	root, err := r.boot(want.Inputs)
+	if err != nil {
+		return "", err
+	}
+	var got testcase.Test
+	ended := false
+	cfg := explore.Config{Strategy: "dfs", OnBegin: r.onBegin, OnPath: func(s *state.State, e explore.End) {
+		got, _ = r.testOf(s, e)
+		ended = true
+	}}
+	if t.desc != nil {
+		cfg.Layouts = t.desc.Layouts
+	}
+	if r.x, err = explore.New(r.ctx, r.m, r.chain, cfg); err != nil {
+		return "", err
+	}
+	trail := &explore.Trail{Decisions: want.Decisions, Inputs: want.Inputs, Open: want.EndedBy != ""}
+	if err := r.x.Follow(c, root, trail); err != nil {
+		if c.Err() != nil {
+			return "", err
+		}
+		return err.Error(), nil
+	}
+	switch {
+	case trail.Open:
+	case !ended:
+		return "the path was pruned", nil
+	case got.PathID != want.PathID:
+		return fmt.Sprintf("path %s, recorded %s", got.PathID, want.PathID), nil
+	case !got.Outcome.Same(want.Outcome):
+		return fmt.Sprintf("outcome %v, recorded %v", got.Outcome, want.Outcome), nil
+	case got.OutputSHA256 != want.OutputSHA256:
+		return "another output", nil
+	}
+	return "", nil
+}
