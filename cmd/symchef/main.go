@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"syscall"
@@ -41,6 +42,7 @@ func main() {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	stopProfile := cpuProfile(root)
 	root.AddCommand(runCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), emitCmd(), doctorCmd(&status))
 	if err := root.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "symchef:", err)
@@ -48,7 +50,26 @@ func main() {
 			status = session.StatusUsage
 		}
 	}
+	stopProfile()
 	os.Exit(status)
+}
+
+// cpuProfile adds a flag for the developers of symchef: it writes a profile of the
+// command for `go tool pprof`.
+func cpuProfile(root *cobra.Command) (stop func()) {
+	path := root.PersistentFlags().String("cpu-profile", "", "write a CPU profile of symchef itself to this file")
+	root.PersistentFlags().MarkHidden("cpu-profile")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if *path == "" {
+			return nil
+		}
+		f, err := os.Create(*path)
+		if err != nil {
+			return err
+		}
+		return pprof.StartCPUProfile(f)
+	}
+	return pprof.StopCPUProfile
 }
 
 func fullVersion() string {
