@@ -147,13 +147,16 @@ func (o *overlay) set(i int, r expr.Ref) {
 	o.refs[i] = r
 }
 
-// HasSym reports whether one of the n bytes at addr is symbolic.
+// HasSym reports whether one of the n bytes at addr is symbolic. A range that wraps holds none.
 func (s *Space) HasSym(addr, n uint64) bool {
-	for end := addr + n; addr < end; {
-		next := (addr | (GranuleSize - 1)) + 1
-		if g := s.lookup(addr); g != nil && g.sym != nil {
-			for at := addr; at < min(next, end); at++ {
-				if g.sym.refs[at&(GranuleSize-1)] != 0 {
+	if addr+n < addr {
+		return false
+	}
+	for end := min(addr+n, guest.AddrLimit); addr < end; {
+		o, next := s.overlayAt(addr)
+		if o != nil {
+			for ; addr < min(next, end); addr++ {
+				if o.refs[addr&(GranuleSize-1)] != 0 {
 					return true
 				}
 			}
@@ -215,6 +218,9 @@ func (s *Space) Rebase(eval func(expr.Ref) uint64) {
 	})
 	for _, c := range todo {
 		s.writable(c.addr, 0, true).data[c.addr&(GranuleSize-1)] = c.v
+		if s.Find(c.addr).Prot&guest.ProtExec != 0 {
+			s.changed(true)
+		}
 	}
 	s.Gen++
 }

@@ -257,7 +257,7 @@ func (s *Space) FindGap(length, limit uint64) uint64 {
 		}
 		top = min(top, a.Start)
 	}
-	if top > length+guest.PageSize*16 {
+	if least := uint64(16 * guest.PageSize); top > least && top-least > length {
 		return top - length
 	}
 	return 0
@@ -327,6 +327,26 @@ func (s *Space) lookup(addr uint64) *granule {
 		return nil
 	}
 	return n.leafs[g&(fan-1)]
+}
+
+// overlayAt returns the overlay of addr's granule, nil where there is none, and
+// the address up to which it is the only one. Require: addr below AddrLimit.
+func (s *Space) overlayAt(addr uint64) (o *overlay, next uint64) {
+	g := addr >> GranuleBits
+	n := s.root
+	for d := levels - 1; d >= 0; d-- {
+		bits := fanBits*d + GranuleBits
+		next = (addr>>bits + 1) << bits
+		i := g >> (fanBits * d) & (fan - 1)
+		if d == 0 {
+			if n.leafs != nil && n.leafs[i] != nil {
+				o = n.leafs[i].sym
+			}
+		} else if n = n.kids[i]; n == nil || !n.sym {
+			break
+		}
+	}
+	return o, next
 }
 
 // slot returns the owned leaf cell of addr, creating and copying nodes on the way.
