@@ -209,3 +209,29 @@ func TestResetReemits(t *testing.T) {
 		t.Errorf("core %v", in.Core())
 	}
 }
+
+// Products by a word with runs of one literal (sign extensions, repeated bits)
+// equal their evaluation for every value of the operands.
+func TestMulRuns(t *testing.T) {
+	c := expr.New()
+	x, y := c.Var("x", 4), c.Var("y", 3)
+	in := NewInstance(NewGraph(c))
+	rep := func(b expr.Ref, n uint) expr.Ref { return c.SExt(b, n) }
+	bit := func(i uint) expr.Ref { return c.Extract(y, i, 1) }
+	for name, f := range map[string]expr.Ref{
+		"sign":         c.SExt(y, 8),
+		"run below":    c.Concat(c.ZExt(bit(1), 3), c.Concat(rep(bit(0), 4), bit(2))),
+		"run to end":   c.Concat(rep(bit(0), 5), c.ZExt(bit(1), 3)),
+		"two runs":     c.Concat(rep(bit(2), 4), rep(bit(1), 4)),
+		"runs of two":  c.Concat(c.Concat(rep(bit(2), 2), rep(bit(0), 2)), c.ZExt(rep(bit(1), 2), 4)),
+		"one bit wide": rep(bit(0), 8),
+	} {
+		e := c.Mul(c.SExt(x, 8), f)
+		for v := uint64(0); v < 16*8; v++ {
+			a := expr.Assignment{v & 15, v >> 4}
+			if err := agree(in, c, e, []expr.Ref{x, y}, a); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -100,10 +100,11 @@ func (g *Graph) slt(x, y []Lit) Lit {
 }
 
 // mul returns the low w bits of x * y. A constant operand is recoded into
-// digits -1, 0, 1 with no two neighbours nonzero.
+// digits -1, 0, 1 with no two neighbours nonzero. So is a run of one literal s in
+// places p to q-1, s*(2^q - 2^p): a sign-extended operand costs a row per own bit.
 func (g *Graph) mul(x, y []Lit, w int) []Lit {
 	x, y = trim(x), trim(y)
-	if opens(x) < opens(y) {
+	if rows(x, w) < rows(y, w) {
 		x, y = y, x // y drives the rows: the fewer the better
 	}
 	x = pad(x, w, False)
@@ -125,30 +126,68 @@ func (g *Graph) mul(x, y []Lit, w int) []Lit {
 		return acc
 	}
 	acc := constant(0, w)
-	for i, s := range y {
-		if i >= w {
-			break
+	row := func(s Lit, i int, minus bool) {
+		r := make([]Lit, w-i)
+		for k := range r {
+			r[k] = g.And(s, x[k])
 		}
-		row := make([]Lit, w-i)
-		for k := range row {
-			row[k] = g.And(s, x[k])
+		carry := False
+		if minus {
+			r, carry = invert(r), True
 		}
-		sum, _ := g.add(acc[i:], row, False)
+		sum, _ := g.add(acc[i:], r, carry)
 		copy(acc[i:], sum)
+	}
+	for p := 0; p < min(len(y), w); {
+		q := runEnd(y, p, w)
+		switch {
+		case y[p] == False:
+		case costOf(p, q, w) == q-p:
+			for i := p; i < q; i++ {
+				row(y[p], i, false)
+			}
+		default:
+			row(y[p], p, true)
+			if q < w {
+				row(y[p], q, false)
+			}
+		}
+		p = q
 	}
 	return acc
 }
 
-// opens counts the bits of x that are not constant; a constant word counts as
-// its set bits, less than any open one.
-func opens(x []Lit) int {
-	n := 0
-	for _, l := range x {
-		if l > True {
-			n += 1000
-		} else {
-			n += int(l)
+// runEnd is where the run of one literal that begins at y[p] ends, at most at w.
+func runEnd(y []Lit, p, w int) int {
+	q := p + 1
+	for q < min(len(y), w) && y[q] == y[p] {
+		q++
+	}
+	return q
+}
+
+// costOf is the number of rows of a run [p, q) in a product of w bits: one for
+// each place, or one at each end; above the last place nothing is kept.
+func costOf(p, q, w int) int {
+	if q >= w {
+		return 1
+	}
+	return min(q-p, 2)
+}
+
+// rows is the cost of y as the factor that drives the rows; a constant counts
+// its set bits, less than any open word.
+func rows(y []Lit, w int) int {
+	if v, ok := value(y); ok {
+		return bits.OnesCount64(v)
+	}
+	n := 1000
+	for p := 0; p < min(len(y), w); {
+		q := runEnd(y, p, w)
+		if y[p] != False {
+			n += costOf(p, q, w)
 		}
+		p = q
 	}
 	return n
 }

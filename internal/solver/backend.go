@@ -10,6 +10,9 @@ import (
 
 const (
 	maxGates = 1 << 21 // of a graph, before it is built anew; 13 bytes each, and the words
+	// The incremental instance may spend one part in this many of the budget. Its
+	// history must not decide what is Unknown: what it answers, the fresh instance, with so much more, answers too.
+	incrementalShare = 16
 )
 
 // backend answers by SAT: the incremental instance, then a fresh one under the
@@ -42,7 +45,7 @@ func (b *backend) check(r *request) Result {
 			b.inst.Reset(b.graph)
 			c.stats.Resets++
 		}
-		res := b.inst.Check(r.conj, r.hint, c.opts.Budget/2)
+		res := b.inst.Check(r.conj, r.hint, c.opts.Budget/incrementalShare)
 		// A query larger than the limit must not empty the instance each time.
 		b.limit = max(c.opts.ResetVars, 2*b.inst.ConeVars())
 		switch res {

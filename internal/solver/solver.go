@@ -109,7 +109,7 @@ type Options struct {
 
 // Defaults of Options.
 const (
-	DefaultBudget       = 2_000_000 // about 250 ms
+	DefaultBudget       = 20_000_000 // about 2 s
 	DefaultResetVars    = 6000
 	DefaultCacheEntries = 1 << 15
 )
