@@ -200,9 +200,12 @@ func (m *Machine) Run(sys *kernel.System, facts *Facts, n uint64) Stop {
 	limit := sys.Retired + n
 	for {
 		t := sys.Current()
+		now := sys.Retired / slice
 		stop := m.runTask(sys, t, sys.CurrentProcess().Mem, limit)
+		if stop.Kind == Budget && sys.Retired/slice != now {
+			sys.Preempt()
+		}
 		if stop.Kind == Budget && sys.Retired < limit {
-			sys.Preempt() // the time slice ended
 			continue
 		}
 		if stop.Kind == numStops { // the current task changed
@@ -215,7 +218,8 @@ func (m *Machine) Run(sys *kernel.System, facts *Facts, n uint64) Stop {
 	}
 }
 
-// slice is the scheduling quantum in instructions.
+// slice is the scheduling quantum in instructions. Slices end at its multiples, so
+// that the schedule does not depend on where Run was left and entered again.
 const slice = 1 << 16
 
 // runTask runs one task until it stops, switches or its slice ends. A stop of
@@ -223,7 +227,7 @@ const slice = 1 << 16
 func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limit uint64) Stop {
 	c := &t.CPU
 	m.use(s)
-	end := min(limit, sys.Retired+slice)
+	end := min(limit, (sys.Retired/slice+1)*slice)
 	var e *entry
 	for {
 		if e == nil {
