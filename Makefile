@@ -16,3 +16,6 @@ check: symchef
 
 bench: symchef
 	go test -run '^$$' -bench . -benchtime 1x ./internal/bench/...
+
+conformance: symchef
+	go test ./internal/conformance

@@ -219,7 +219,7 @@ func (c *call) sysMremap() (uint64, error) {
 		return 0, unsupported("mremap of shared memory")
 	}
 	if addr+oldSize > a.End {
-		return 0, unsupported("mremap across mappings")
+		return 0, unix.EFAULT
 	}
 	grown := func(at uint64) mem.Area {
 		n := *a

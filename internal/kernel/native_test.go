@@ -224,6 +224,49 @@ func TestCallsAgainstLinux(t *testing.T) {
 	b.list("d")
 }
 
+// TestAdjacentMappingsAgainstLinux: neighbours with the same attributes are one mapping to mremap, others are not.
+func TestAdjacentMappingsAgainstLinux(t *testing.T) {
+	const page, rw, ro = 4096, unix.PROT_READ | unix.PROT_WRITE, unix.PROT_READ
+	m := boot(t, Config{})
+	native := func(nr uint64, a ...uint64) (uint64, unix.Errno) {
+		a = append(a, make([]uint64, 6-len(a))...)
+		v, _, errno := unix.Syscall6(uintptr(nr), uintptr(a[0]), uintptr(a[1]), uintptr(a[2]), uintptr(a[3]), uintptr(a[4]), uintptr(a[5]))
+		return uint64(v), errno
+	}
+	type attempt struct {
+		errno unix.Errno
+		first byte
+	}
+	for _, second := range []uint64{rw, ro} {
+		for _, later := range []uint64{rw, ro} { // what mprotect makes of the second mapping
+			try := func(call func(uint64, ...uint64) (uint64, unix.Errno), fill func(at uint64), first func(at uint64) byte) attempt {
+				at, errno := call(unix.SYS_MMAP, 0, 16*page, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, ^uint64(0), 0)
+				if errno != 0 {
+					t.Fatal(errno)
+				}
+				call(unix.SYS_MMAP, at, 2*page, rw, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED, ^uint64(0), 0)
+				call(unix.SYS_MMAP, at+2*page, 2*page, second, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED, ^uint64(0), 0)
+				call(unix.SYS_MPROTECT, at+2*page, 2*page, later)
+				fill(at)
+				to, errno := call(unix.SYS_MREMAP, at, 4*page, 32*page, unix.MREMAP_MAYMOVE, 0)
+				if errno != 0 {
+					return attempt{errno, 0}
+				}
+				return attempt{0, first(to)}
+			}
+			space := m.CurrentProcess().Mem
+			got := try(m.call, func(at uint64) { _ = space.WriteU(at, 77, 1) }, func(at uint64) byte { return m.peek(at, 1)[0] })
+			want := try(native, func(at uint64) { *(*byte)(ptr(at)) = 77 }, func(at uint64) byte { return *(*byte)(ptr(at)) })
+			if got != want {
+				t.Errorf("second mapping %d, then %d: %+v, natively %+v", second, later, got, want)
+			}
+		}
+	}
+}
+
+// ptr is a native address as a pointer.
+func ptr(at uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
+
 // TestRandomCallsAgainstLinux makes random file calls on both sides.
 func TestRandomCallsAgainstLinux(t *testing.T) {
 	seeds := []int64{1, 2, 3, 4, 5, 6}

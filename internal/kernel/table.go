@@ -51,7 +51,7 @@ var calls = []syscallRow{
 	{22, "pipe", 1, full, "", (*call).sysPipe},
 	{23, "select", 5, partial, "the timeout is not updated", (*call).sysSelect},
 	{24, "sched_yield", 0, full, "", (*call).sysYield},
-	{25, "mremap", 5, partial, "no MREMAP_DONTUNMAP, within one mapping", (*call).sysMremap},
+	{25, "mremap", 5, partial, "no MREMAP_DONTUNMAP", (*call).sysMremap},
 	{26, "msync", 3, stub, "nothing to write back", (*call).sysMapped},
 	{27, "mincore", 3, stub, "all pages resident", (*call).sysMincore},
 	{28, "madvise", 3, partial, "MADV_DONTNEED; other advice is ignored or unsupported", (*call).sysMadvise},

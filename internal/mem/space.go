@@ -186,7 +186,7 @@ func (s *Space) MapArea(a Area) error {
 	list = append(list, nil)
 	copy(list[at+1:], list[at:])
 	list[at] = &a
-	s.areas = list
+	s.areas = join(list)
 	s.changed(exec || a.Prot&guest.ProtExec != 0)
 	return nil
 }
@@ -232,9 +232,31 @@ func (s *Space) Protect(start, length uint64, prot guest.Prot) error {
 			}
 		}
 	}
-	s.areas = list
+	s.areas = join(list)
 	s.changed(exec)
 	return nil
+}
+
+// join makes one area of neighbours that differ in nothing, as Linux does: a program may
+// treat two adjacent mappings as one (mremap(2) needs it to be).
+func join(list []*Area) []*Area {
+	out := list[:0]
+	for _, a := range list {
+		if n := len(out); n > 0 && out[n-1].continues(a) {
+			whole := *out[n-1]
+			whole.End = a.End
+			out[n-1] = &whole
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// continues reports whether b goes on where a ends.
+func (a *Area) continues(b *Area) bool {
+	return a.End == b.Start && a.Prot == b.Prot && a.Back == b.Back && a.Name == b.Name && a.Shared == b.Shared &&
+		(a.Back == nil && !a.Shared || a.Back != nil && a.Off+(a.End-a.Start) == b.Off)
 }
 
 func (s *Space) changed(exec bool) {

@@ -1,0 +1,7 @@
+-- 64-bit integers, bit operations, conversions.
+print(1 // 0.0, -7 // 2, -7 % 3, 7 // -2.0, 5 // 0.3, math.maxinteger + 1 == math.mininteger, math.mininteger // -1, math.type(1), math.type(1.0), math.type("1"), 1 == 1.0, math.tointeger(3.0), math.tointeger(3.5), 3 | 8, 0xff & 0x3c, 5 ~ 3, ~0, 1 << 63, 1 << 64, -1 >> 60, "7" + 0, "0x10" * 2, 2^53 | 0)
+print(pcall(function() return 1 // 0 end), pcall(function() return 1 % 0 end), pcall(function() return 1.5 | 1 end), pcall(function() return "a" | 1 end), math.ult(1, -1), math.abs(math.mininteger), 0x7fffffffffffffff, 0xffffffffffffffff, 9223372036854775808, 1e308 + 1e308)
+local h = 0xcbf29ce484222325 for c in ("fowler noll vo"):gmatch(".") do h = (h ~ c:byte()) * 1099511628211 end print(h, string.format("%x %d %5.2f %q %q %i %a", h, -1, 2, 1 / 3, math.mininteger, 3, 1.5))
+for i = math.maxinteger - 2, math.maxinteger do io.write(i, " ") end for i = 3, 1 do io.write("never") end for i = 1, 2, 0.5 do io.write(i, " ") end print(pcall(function() for i = 1, 2, 0 do end end))
+print(math.floor(-3.5), math.ceil(3.2), math.floor(2^70), 7 // 1, 7 / 7, 3.0, -0.0, 1e15, 1e100, 2^63, tostring(3) == tostring(3.0), 10 // 3 * 3 + 10 % 3, tonumber("1e1"), tonumber("0x.8p1"), tonumber("1 "), string.format("%.14g", 0.1), 100000000000000, 1e14)
+local x = 88172645463325252 local function rnd() x = x ~ x << 13 x = x ~ x >> 7 x = x ~ x << 17 return x end for _ = 1, 5 do print(rnd()) end

@@ -1,0 +1,12 @@
+-- Files: writing, reading back by every format, seeking, renaming, errors.
+local f = assert(io.open("data.txt", "w")) f:write("line one\nline two\n", 3, " ", 4.5, "\n0x1f -7e1 rest\n") print(io.type(f)) f:close() print(io.type(f), io.type(5))
+for l in io.lines("data.txt") do io.write("[", l, "]") end print()
+f = io.open("data.txt") print(f:read("*l"), f:read(4), f:read("*l"), f:read("*n", "*n"), f:read("*a"), f:read("*a"), f:read("*l"), f:read(0)) print(f:seek("set", 5), f:read(3), f:seek("cur"), f:seek("end")) f:close()
+f = io.open("data.txt", "a+") f:write("appended") f:seek("set", 0) print(#f:read("*a")) f:close()
+f = io.open("data.txt", "r+") f:seek("set", 5) f:write("ONE") f:close() print(io.open("data.txt"):read("*l"))
+f = io.open("bin", "wb") for i = 0, 255 do f:write(string.char(i)) end f:write(("z"):rep(100000)) f:close() local s = io.open("bin", "rb"):read("*a") print(#s, s:byte(1, 5), s:byte(256))
+print(os.rename("bin", "bin2"), os.rename("bin", "x"), os.remove("bin2"), os.remove("bin2"), io.open("/no/such/file"), io.open("data.txt", "r"):write("x") == nil)
+print(pcall(io.lines, "/no/file"), pcall(f.read, f), pcall(io.open, "data.txt", "q"))
+local t = io.tmpfile() t:write("temp") t:seek("set") print(t:read("*a")) t:setvbuf("full", 10) t:close()
+io.output("out.txt") io.write("via default") io.close() io.output(io.stdout) io.input("out.txt") print(io.read("*a")) io.close(io.input()) print(os.remove("out.txt"), os.remove("data.txt"))
+local n = os.tmpname() print(type(n), os.remove(n))

@@ -1,0 +1,25 @@
+"""Files: writing and reading back, seeking, appending, modes, metadata, mappings."""
+import mmap, os, stat, tempfile
+with open("a.txt", "w") as f: print("first\nsecond\nthird", file=f)
+with open("a.txt", "a") as f: f.write("fourth é\n")
+with open("a.txt") as f: print(f.readline(), f.read(3), f.tell(), f.readlines())
+with open("a.txt", "r+b") as f:
+    f.seek(2); f.write(b"XX"); f.seek(-4, os.SEEK_END); print(f.read()); f.truncate(10); f.seek(20); f.write(b"hole")
+print(open("a.txt", "rb").read(), os.path.getsize("a.txt"))
+big = os.open("big", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o640)
+for i in range(300): os.write(big, bytes([i % 251]) * 1000)
+print(os.lseek(big, 0, os.SEEK_CUR), os.pread(big, 5, 250_998), os.pwrite(big, b"mark", 100), os.fstat(big).st_size, oct(os.fstat(big).st_mode))
+with mmap.mmap(big, 0, access=mmap.ACCESS_READ) as m: print(m.find(b"mark"), m[998:1003], len(m))
+os.ftruncate(big, 50); os.close(big); print(os.stat("big").st_size)
+os.rename("a.txt", "b.txt"); os.link("b.txt", "c.txt"); os.symlink("b.txt", "s"); print(os.stat("b.txt").st_nlink, os.readlink("s"), os.path.islink("s"), open("s", "rb").read(4))
+os.chmod("b.txt", 0o600); print(stat.filemode(os.stat("c.txt").st_mode), os.access("b.txt", os.W_OK), os.path.exists("a.txt"))
+os.utime("b.txt", (1_000_000_000, 1_100_000_000)); print(os.stat("b.txt").st_mtime)
+for bad in (lambda: open("a.txt"), lambda: os.mkdir("/proc/x/y"), lambda: open("."), lambda: os.open("big", os.O_CREAT | os.O_EXCL), lambda: os.rmdir("b.txt"), lambda: os.close(999), lambda: open("b.txt").write("x"), lambda: open("b.txt/c")):
+    try: bad()
+    except (OSError, ValueError) as e: print(type(e).__name__, e)
+with tempfile.TemporaryFile() as f: f.write(b"tmp"); f.seek(0); print(f.read())
+with tempfile.NamedTemporaryFile(dir=".", suffix=".t") as f: print(os.path.exists(f.name))
+with tempfile.TemporaryDirectory() as d: open(d + "/x", "w").close(); print(os.listdir(d))
+r, w = os.pipe(); os.write(w, b"through the pipe"); os.close(w); print(os.read(r, 100), os.read(r, 1))
+d = os.dup(1); os.write(d, b"dup\n"); os.close(d)
+os.unlink("c.txt"); os.remove("s"); print(sorted(os.listdir(".")))

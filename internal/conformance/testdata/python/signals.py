@@ -1,0 +1,30 @@
+"""Signals: handlers, alarms, masks; the process dies of one."""
+import os, signal, sys, time
+log = []
+signal.signal(signal.SIGUSR1, lambda n, f: log.append(signal.Signals(n).name))
+os.kill(os.getpid(), signal.SIGUSR1); signal.raise_signal(signal.SIGUSR1); print(log)
+def alarm(n, f): raise TimeoutError("alarm")
+signal.signal(signal.SIGALRM, alarm); signal.setitimer(signal.ITIMER_REAL, 0.05)
+try:
+    while True: time.sleep(10)
+except TimeoutError as e: print(e)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1}); os.kill(os.getpid(), signal.SIGUSR1); print(log, signal.sigpending())
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1}); print(log)
+try: os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt: print("interrupted")
+signal.signal(signal.SIGTERM, signal.SIG_IGN); os.kill(os.getpid(), signal.SIGTERM); print(signal.getsignal(signal.SIGTERM))
+pid = os.fork()
+if pid == 0:
+    signal.signal(signal.SIGUSR2, lambda n, f: os._exit(17)); os.kill(os.getppid(), signal.SIGUSR1)
+    while True: signal.pause()
+while len(log) < 4: time.sleep(0.005)
+os.kill(pid, signal.SIGUSR2); print(os.WEXITSTATUS(os.waitpid(pid, 0)[1]), log)
+signal.signal(signal.SIGCHLD, lambda n, f: log.append("child"))
+p = os.fork()
+if p == 0: os.kill(os.getpid(), signal.SIGSEGV)
+print(os.WTERMSIG(os.waitpid(p, 0)[1]), log[-1], signal.sigtimedwait([signal.SIGHUP], 0.01), signal.strsignal(11))
+r, w = os.pipe(); os.close(r)
+try: os.write(w, b"x")
+except BrokenPipeError as e: print(e)
+sys.stdout.flush()
+os.kill(os.getpid(), signal.SIGKILL)
