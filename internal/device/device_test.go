@@ -15,6 +15,7 @@ func TestParse(t *testing.T) {
 	}{
 		{"hello 1", &Request{Verb: VerbHello, Version: 1}},
 		{"begin", &Request{Verb: VerbBegin}},
+		{"begin test_a", &Request{Verb: VerbBegin, Text: "test_a"}},
 		{"input e str a%40b 0 10 1", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 10, true), DefaultBytes: []byte("a@b"), ASCII: true}}},
 		{"input e str % 0 0 0", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 0, false), DefaultBytes: []byte{}}}},
 		{"input b bytes %00%FF 2 2", &Request{Verb: VerbInput, Input: &Input{Name: "b", Kind: KindBytes, Type: BytesType(2, 2), DefaultBytes: []byte{0, 255}}}},
@@ -55,7 +56,7 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, line := range []string{
-		"", "begin", "\n", " begin\n", "begin \n", "begin 1\n", "BEGIN\n", "hello\n", "hello x\n", "hello 01\n", "hello +1\n", "begin\nend\n",
+		"", "begin", "\n", " begin\n", "begin \n", "begin a b\n", "begin %\n", "BEGIN\n", "hello\n", "hello x\n", "hello 01\n", "hello +1\n", "begin\nend\n",
 		"input  str a 1 1 1\n", "input % str a 1 1 1\n", "input x str a 1 1\n", "input x str a 2 1 1\n", "input x str a 2 2 1\n", "input x str %C3%A9 1 1 1\n",
 		"input x str %FF 1 1 0\n", "input x str %4 1 1 1\n", "input x str a -1 1 1\n", "input x str a 1 99999999 1\n", "input x int 5 0 4\n", "input x int 0 5 4\n",
 		"input x int 0 0 9223372036854775808\n", "input x bool 2\n", "input x choice 3 3\n", "input x choice 0 0\n", "input x choice 0 70000\n", "input x float 1\n",

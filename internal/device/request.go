@@ -43,7 +43,7 @@ type row struct {
 
 var verbs = [...]row{
 	VerbHello:      {"hello", func(r *Request, f *fields) { r.Version = f.int("version") }, func(r *Request) []string { return []string{strconv.Itoa(r.Version)} }},
-	VerbBegin:      {"begin", nil, nil},
+	VerbBegin:      {"begin", parseBegin, formatBegin},
 	VerbInput:      {"input", parseInput, formatInput},
 	VerbPlace:      {"place", parsePlace, formatPlace},
 	VerbBounds:     {"bounds", func(r *Request, f *fields) { r.span(f, 1, 8) }, formatSpan},
@@ -92,7 +92,7 @@ type Request struct {
 	Types   []string // expect: qualified names, at least one
 	Kind    OutcomeKind
 	Type    string // outcome: qualified name, empty for ok
-	Text    string // usage
+	Text    string // usage; begin: the name of the test, or empty
 }
 
 // Parse reads one request: a whole line with its '\n', as one write(2) gives it.
@@ -314,6 +314,21 @@ func parsePlace(r *Request, f *fields) {
 
 func formatPlace(r *Request) []string {
 	return []string{strconv.Itoa(r.ID), Quote(r.Layout), strconv.FormatUint(r.Addr, 10)}
+}
+
+func parseBegin(r *Request, f *fields) {
+	if len(f.rest) > 0 {
+		if r.Text = f.text("test"); f.err == nil && r.Text == "" {
+			f.fail("test is empty")
+		}
+	}
+}
+
+func formatBegin(r *Request) []string {
+	if r.Text == "" {
+		return nil
+	}
+	return []string{Quote(r.Text)}
 }
 
 func parseExpect(r *Request, f *fields) {

@@ -1,13 +1,14 @@
 // Package emit writes the test cases of a run as a test file of the language,
 // which runs without symchef.
 //
-//	err := emit.Write(os.Stdout, emit.Pytest, "test_email_generated.py", reader.Summary.Target, tests)
+//	err := emit.Write(os.Stdout, emit.Pytest, "/t/test_email_generated.py", reader.Summary.Target, tests, nil)
 //
 // Findings are marked as expected to fail, so that the file is green until
 // they are fixed, and red (a strict xfail) afterwards.
 package emit
 
 import (
+	"cmp"
 	_ "embed" // the templates
 	"fmt"
 	"io"
@@ -72,9 +73,10 @@ type entry struct {
 }
 
 // Write writes the test cases of a Python target in a format. name is the
-// path the file will have: the tested file is found relative to it when both
-// are absolute, by its absolute path otherwise.
-func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testcase.Test) error {
+// path the file will have, or empty: the tested file is found relative to it when
+// both are absolute, by its absolute path otherwise. doubts says, by ID, why test
+// cases cannot be relied on; they are named in a comment only.
+func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testcase.Test, doubts map[string]string) error {
 	tmpl, ok := templates[f]
 	if !ok {
 		return fmt.Errorf("no format %q; there are: %v", f, Formats)
@@ -83,16 +85,20 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 		return fmt.Errorf("format %s is for Python tests, this run is of a %s", f, g.Kind)
 	}
 	if g.Name == "" {
-		return fmt.Errorf("the run does not name the test within %s", g.Path)
+		return fmt.Errorf("the run ended before the test in %s began: there are no test cases", g.Path)
+	}
+	shown := "THIS_FILE"
+	if name != "" {
+		shown = filepath.Base(name)
 	}
 	d := file{
-		Test: docstring(filepath.Base(g.Path) + "::" + g.Name), File: docstring(filepath.Base(name)), Name: g.Name,
+		Test: docstring(filepath.Base(g.Path) + "::" + g.Name), File: docstring(shown), Name: g.Name,
 		Locate: locate(name, g.Path), StandIn: standIn,
 		Function: "test_" + strings.TrimPrefix(ident(g.Name), "test_"),
 	}
 	findings := 0
 	for _, t := range tests {
-		if why := omit(t); why != "" {
+		if why := cmp.Or(omit(t), doubts[t.ID]); why != "" {
 			d.Omitted = append(d.Omitted, t.ID+": "+oneLine(why))
 			continue
 		}
@@ -105,7 +111,7 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 		}
 		d.Cases = append(d.Cases, e)
 	}
-	d.Count = fmt.Sprintf("%d cases, %d of them findings (expected to fail until fixed).", len(d.Cases), findings)
+	d.Count = fmt.Sprintf("Cases: %d. Findings among them, expected to fail until they are fixed: %d.", len(d.Cases), findings)
 	return tmpl.Execute(w, d)
 }
 
@@ -140,10 +146,11 @@ func newEntry(t testcase.Test) (entry, error) {
 	return e, nil
 }
 
-// dict is the inputs as a Python dict.
+// dict is the inputs as a Python dict; the second of one name is name#2.
 func dict(inputs []testcase.Input) (string, error) {
 	var b strings.Builder
 	b.WriteString("{")
+	used := map[string]int{}
 	for i, in := range inputs {
 		v, err := literal(in)
 		if err != nil {
@@ -152,7 +159,11 @@ func dict(inputs []testcase.Input) (string, error) {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(pyString(in.Name) + ": " + v)
+		name := in.Name
+		if used[in.Name]++; used[in.Name] > 1 {
+			name = fmt.Sprintf("%s#%d", name, used[in.Name])
+		}
+		b.WriteString(pyString(name) + ": " + v)
 	}
 	b.WriteString("}")
 	return b.String(), nil

@@ -1,11 +1,15 @@
-# A stand-in for the library "symchef", so that this file needs nothing but
-# the tested code: it hands out the inputs of one case.
+# The rest is a stand-in for the library "symchef", so that this file needs
+# nothing but the tested code: it hands out the inputs of one case.
+
+
 class _Case:
     inputs = {}
+    used = {}
 
 
 def _value(name, kind=None, options=None):
-    value = _Case.inputs[name]
+    n = _Case.used[name] = _Case.used.get(name, 0) + 1
+    value = _Case.inputs[name if n == 1 else "%s#%d" % (name, n)]
     return options[value] if kind == "choice" else value
 
 
@@ -107,7 +111,7 @@ def _qualified(cls):
 
 def _run(inputs):
     """Runs the test on one case, each time in a newly imported module."""
-    _Case.inputs = inputs
+    _Case.inputs, _Case.used = inputs, {}
     test = getattr(_load(), TEST_NAME)
     # Under the real command the test is alone: a parser of arguments, say,
     # must not see those of the test runner.
@@ -129,6 +133,8 @@ def _check(inputs, raises):
         _run(inputs)
     except BaseException as e:
         if raises is None or _qualified(type(e)) != raises:
+            if isinstance(e, KeyboardInterrupt):  # it would end the test runner
+                raise AssertionError("KeyboardInterrupt") from e
             raise
     else:
         if raises is not None:

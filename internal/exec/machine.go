@@ -136,6 +136,8 @@ type Machine struct {
 	cache [1 << blockCacheBits]*entry
 	all   map[[2]uint64]*entry
 
+	covered coverage
+
 	space    *mem.Space
 	spaceGen uint64
 	tlbR     [tlbSize]tlbEntry
@@ -182,6 +184,7 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 				return nil, err
 			}
 			e.blk = blk
+			m.covered.add(blk.PC, blk.Next)
 			for i := range e.touch {
 				e.touch[i] = blk.Reads[i] | blk.Writes[i]
 			}

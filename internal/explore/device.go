@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"time"
 
 	"symchef/internal/device"
 	"symchef/internal/exec"
@@ -31,9 +32,9 @@ func (x *Explorer) device(s *state.State) bool {
 		x.reply(s, device.OK(device.Version))
 	case device.VerbBegin:
 		x.reply(s, device.OK())
-		x.base = s.Sys.Retired
+		x.base, x.began, x.cfg.Booting = s.Sys.Retired, time.Now(), false
 		if x.cfg.OnBegin != nil {
-			x.cfg.OnBegin(s)
+			x.cfg.OnBegin(s, req.Text)
 		}
 	case device.VerbInput:
 		return x.input(s, req.Input)

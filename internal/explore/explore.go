@@ -43,12 +43,13 @@ type Config struct {
 	Layouts map[string]*interp.Layout
 	// PathInstructions ends a path as a hang after that many instructions beyond the start of the exploration.
 	PathInstructions uint64
-	PathTime         time.Duration // wall clock; a path that exceeds it is dropped and counted
+	PathTime         time.Duration // wall clock: a path that takes longer is a hang, a boot a usage error
+	Booting          bool          // the root has its begin before it
 	Instructions     uint64        // all paths together
 	MaxPaths         int
 	// OnBegin is called with the first state that reports the end of its boot,
-	// before it goes on.
-	OnBegin func(*state.State)
+	// before it goes on, and the name of its test.
+	OnBegin func(s *state.State, test string)
 	// OnPath is called at the end of every path, with the state at its end.
 	OnPath func(*state.State, End)
 	// OnTick is called every few milliseconds of work; returning a reason stops the exploration.
@@ -146,6 +147,9 @@ func (x *Explorer) Run(c context.Context, root *state.State) {
 	x.began = time.Now()
 	for {
 		if cur == nil {
+			if x.Usage != "" {
+				return
+			}
 			if x.cfg.MaxPaths > 0 && x.Counts.Paths >= x.cfg.MaxPaths && x.sr.Len() > 0 {
 				x.drop("limit: --max-paths")
 				return
@@ -188,6 +192,13 @@ func (x *Explorer) step(s *state.State) bool {
 	x.Counts.Total += s.Sys.Retired - before
 	switch stop.Kind {
 	case exec.Budget:
+		if x.cfg.Booting {
+			if x.cfg.PathTime > 0 && time.Since(x.began) > x.cfg.PathTime {
+				x.Usage = "importing and setting up the test took longer than " + x.cfg.PathTime.String() + " (--path-time)"
+				return false
+			}
+			return true
+		}
 		if x.cfg.PathInstructions > 0 && s.Sys.Retired-x.base > x.cfg.PathInstructions {
 			x.drop("limit: --path-instructions")
 			x.end(s, End{Kind: Hang, What: fmt.Sprintf("more than %d instructions", x.cfg.PathInstructions)})

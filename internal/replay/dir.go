@@ -8,8 +8,8 @@ import (
 )
 
 // Dir replays the test cases of the run directory dir, or only the one named
-// id if that is not empty. Replaying them all records the counts in
-// summary.json.
+// id if that is not empty. Replaying them all records the verdicts in
+// the run directory.
 func Dir(ctx context.Context, dir, id string, opt Options) (Report, error) {
 	r, err := rundir.Open(dir)
 	if err != nil {
@@ -28,7 +28,8 @@ func Dir(ctx context.Context, dir, id string, opt Options) (Report, error) {
 	}
 	rep, err := Run(ctx, r.Summary.Target, tests, opt)
 	if err == nil && id == "" {
-		err = r.SetReplay(rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable})
+		counts, verdicts := rep.Record()
+		err = r.SetReplay(counts, verdicts)
 	}
 	return rep, err
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -56,7 +57,7 @@ type outcomeFile struct {
 func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options) (Native, error) {
 	sp := spec{
 		Mode: opt.Mode, Path: g.Executable(), Argv: g.Argv, Cwd: g.Cwd,
-		Env: testcase.PinEnv(g.Kind, g.Env), Limits: opt.Limits,
+		Env: slices.Clone(g.Env), Limits: opt.Limits,
 	}
 	var stdin io.Reader
 	switch g.Kind {

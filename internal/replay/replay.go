@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"symchef/internal/rundir"
 	"symchef/internal/testcase"
 )
 
@@ -169,6 +170,15 @@ func Run(ctx context.Context, target testcase.Target, tests []testcase.Test, opt
 		}
 	}
 	return rep, context.Cause(ctx)
+}
+
+// Record is the report as a run directory keeps it.
+func (rep *Report) Record() (rundir.Replay, []rundir.Verdict) {
+	v := make([]rundir.Verdict, len(rep.Results))
+	for i, r := range rep.Results {
+		v[i] = rundir.Verdict{ID: r.ID, Verdict: string(r.Verdict), Why: r.Why}
+	}
+	return rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable}, v
 }
 
 func (rep *Report) add(r Result) {

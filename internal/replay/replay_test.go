@@ -85,7 +85,7 @@ func TestPrograms(t *testing.T) {
 			{"abort", "kill -ABRT $$", testcase.Outcome{Kind: testcase.Crash, Signal: "SIGABRT"}, ""},
 			{"stdin", "cat", testcase.Outcome{Kind: testcase.OK}, "in\x00put"},
 			{"argv", `printf %s "$1"`, testcase.Outcome{Kind: testcase.OK}, "arg"},
-			{"env", `printf "$A $TZ $LC_ALL"`, testcase.Outcome{Kind: testcase.OK}, "b UTC C.UTF-8"},
+			{"env", `printf "$A"`, testcase.Outcome{Kind: testcase.OK}, "b"},
 			{"noaslr", `cat /proc/self/personality 2>/dev/null || echo 00040000`, testcase.Outcome{Kind: testcase.OK}, "00040000\n"},
 			{"null", "echo x >/dev/null && head -c 3 /dev/zero", testcase.Outcome{Kind: testcase.OK}, "\x00\x00\x00"},
 		} {

@@ -3,6 +3,7 @@ package rundir
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -103,8 +104,32 @@ func (r *Reader) pathFile(id, ext string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(r.dir, pathsName, id+ext))
 }
 
-// SetReplay records in summary.json what replay found.
-func (r *Reader) SetReplay(c Replay) error {
+// Verdicts returns what the last complete replay said of the test cases, by
+// their ID; it is empty before any.
+func (r *Reader) Verdicts() (map[string]Verdict, error) {
+	b, err := os.ReadFile(filepath.Join(r.dir, replayName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Verdict{}
+	for dec := json.NewDecoder(bytes.NewReader(b)); dec.More(); {
+		var v Verdict
+		if err := dec.Decode(&v); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, replayName), err)
+		}
+		out[v.ID] = v
+	}
+	return out, nil
+}
+
+// SetReplay records what a complete replay found.
+func (r *Reader) SetReplay(c Replay, verdicts []Verdict) error {
+	if err := writeVerdicts(r.dir, verdicts); err != nil {
+		return failure(r.dir, err)
+	}
 	r.Summary.Replay = c
-	return writeSummary(r.dir, r.Summary)
+	return failure(r.dir, writeSummary(r.dir, r.Summary))
 }

@@ -84,11 +84,20 @@ func TestWriteRead(t *testing.T) {
 	if _, err := r.Output("../summary"); err == nil {
 		t.Error("read a file outside paths/")
 	}
-	if err := r.SetReplay(Replay{Agreed: 2}); err != nil {
+	bad := Verdict{ID: "b", Verdict: "diverged", Why: "outcome <x>"}
+	if err := r.SetReplay(Replay{Agreed: 1, Diverged: 1}, []Verdict{{ID: "a", Verdict: "agreed"}, bad}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = Open(dir); err != nil || r.Summary.Replay.Agreed != 2 {
+	if r, err = Open(dir); err != nil || r.Summary.Replay.Agreed != 1 {
 		t.Errorf("replay counts %+v, %v", r.Summary.Replay, err)
+	}
+	if v, err := r.Verdicts(); err != nil || len(v) != 2 || v["b"] != bad {
+		t.Errorf("verdicts %+v, %v", v, err)
+	}
+	w.Close()
+	mustCreate(t, dir)
+	if v, err := r.Verdicts(); err != nil || len(v) != 0 {
+		t.Errorf("verdicts of an earlier run: %+v, %v", v, err)
 	}
 }
 

@@ -25,6 +25,8 @@ type Summary struct {
 	ElapsedS float64 `json:"elapsed_s"`
 	// BootS is the seconds until the test began (the snapshot point).
 	BootS float64 `json:"boot_s"`
+	// FromSnapshot says that the boot was loaded from a boot snapshot.
+	FromSnapshot bool `json:"from_snapshot"`
 	// Finished is false while the run goes on and after it was killed.
 	Finished bool `json:"finished"`
 	// Exhausted: for every value of the declared inputs the outcome is known.
@@ -33,11 +35,14 @@ type Summary struct {
 	WhyNotExhausted []string `json:"why_not_exhausted"`
 	Paths           Paths    `json:"paths"`
 	// Instructions counts retired guest instructions.
-	Instructions    Instructions `json:"instructions"`
-	Tests           Tests        `json:"tests"`
-	Solver          Solver       `json:"solver"`
-	MemoryPeakBytes uint64       `json:"memory_peak_bytes"`
-	Replay          Replay       `json:"replay"`
+	Instructions Instructions `json:"instructions"`
+	// CodeBytes counts the distinct bytes of guest code executed since the
+	// test began: interpreter, libraries and native extensions.
+	CodeBytes       uint64 `json:"code_bytes"`
+	Tests           Tests  `json:"tests"`
+	Solver          Solver `json:"solver"`
+	MemoryPeakBytes uint64 `json:"memory_peak_bytes"`
+	Replay          Replay `json:"replay"`
 }
 
 // Interpreter identifies the binary under test. For a program Version is
@@ -138,6 +143,13 @@ type Replay struct {
 	Agreed   int `json:"agreed"`
 	Diverged int `json:"diverged"`
 	Unstable int `json:"unstable"`
+}
+
+// A Verdict is what native replay says of one test case, a line of replay.jsonl.
+type Verdict struct {
+	ID      string `json:"id"`
+	Verdict string `json:"verdict"` // agreed, diverged, unstable, skipped
+	Why     string `json:"why,omitempty"`
 }
 
 func (s Summary) encode() ([]byte, error) {

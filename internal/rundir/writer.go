@@ -4,7 +4,8 @@
 //	DIR/summary.json     the run in numbers, replaced atomically
 //	DIR/tests.jsonl      one test case per line, only ever appended to
 //	DIR/paths/ID.smt2    path condition and symbolic output of test ID
-//	DIR/paths/ID.out     what the guest wrote to its standard output
+//	DIR/paths/ID.out     the first MaxOutput bytes the guest wrote to its standard output
+//	DIR/replay.jsonl     what native replay said of each test, replaced atomically
 //
 // The directory is readable at every moment, after SIGKILL too:
 //
@@ -19,6 +20,8 @@
 package rundir
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,9 +38,13 @@ import (
 const (
 	summaryName = "summary.json"
 	testsName   = "tests.jsonl"
+	replayName  = "replay.jsonl"
 	pathsName   = "paths"
-	tempPrefix  = ".summary-"
+	tempPrefix  = ".new-"
 )
+
+// MaxOutput bounds DIR/paths/ID.out, in bytes; a test's digest and size are those of the whole output.
+const MaxOutput = 1 << 20
 
 // A Writer writes one run directory. Its methods may be called from several
 // goroutines.
@@ -45,10 +52,9 @@ type Writer struct {
 	dir  string
 	lock *os.File // the directory itself, held with flock(2)
 
-	mu    sync.Mutex // guards tests and its order of lines
+	mu    sync.Mutex // guards tests, its order of lines, and size
 	tests *os.File
-
-	summary sync.Mutex // guards the temporary file of summary.json
+	size  int64 // bytes of whole lines in tests
 }
 
 // Create makes the run directory dir with a first summary. An earlier run
@@ -57,9 +63,17 @@ type Writer struct {
 func Create(dir string, s Summary) (*Writer, error) {
 	w, err := create(dir, s)
 	if err != nil {
-		return nil, fmt.Errorf("cannot write the run directory %s: %w", dir, reason(err))
+		return nil, failure(dir, err)
 	}
 	return w, nil
+}
+
+// failure is the one wording for what the methods of a Writer return.
+func failure(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot write the run directory %s: %w", dir, reason(err))
 }
 
 // reason is err without the path that the caller has named already.
@@ -106,13 +120,12 @@ func (w *Writer) start(s Summary) error {
 	}
 	// The tests go first: tests without a summary are a run directory no
 	// longer, a summary without tests still is one.
-	if err := os.RemoveAll(filepath.Join(w.dir, testsName)); err != nil {
-		return err
+	for _, n := range []string{testsName, replayName, pathsName} {
+		if err := os.RemoveAll(filepath.Join(w.dir, n)); err != nil {
+			return err
+		}
 	}
-	if err := os.RemoveAll(filepath.Join(w.dir, pathsName)); err != nil {
-		return err
-	}
-	if err := w.WriteSummary(s); err != nil {
+	if err := writeSummary(w.dir, s); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(w.dir, pathsName), 0o755); err != nil {
@@ -125,7 +138,8 @@ func (w *Writer) start(s Summary) error {
 // Dir is the directory's path as given to Create.
 func (w *Writer) Dir() string { return w.dir }
 
-// Append adds a test case with one write(2).
+// Append adds a test case with one write(2). Of a line that does not fit, on a
+// full disk, nothing stays.
 func (w *Writer) Append(t testcase.Test) error {
 	line, err := testcase.Marshal(t)
 	if err != nil {
@@ -133,36 +147,58 @@ func (w *Writer) Append(t testcase.Test) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, err = w.tests.Write(line)
-	return err
+	if _, err = w.tests.Write(line); err != nil {
+		return failure(w.dir, errors.Join(err, w.tests.Truncate(w.size)))
+	}
+	w.size += int64(len(line))
+	return nil
 }
 
 // WritePath keeps what is known of the path of test id: smt2 is its condition
-// and symbolic output as SMT-LIB2 text, out the guest's standard output.
-// Call it before Append.
+// and symbolic output as SMT-LIB2 text, out the guest's standard output, of
+// which MaxOutput bytes are kept. Call it before Append.
 func (w *Writer) WritePath(id, smt2 string, out []byte) error {
 	if !testcase.ValidID(id) {
 		return fmt.Errorf("test id %q cannot name a file", id)
 	}
 	base := filepath.Join(w.dir, pathsName, id)
-	if err := os.WriteFile(base+".smt2", []byte(smt2), 0o644); err != nil {
-		return err
+	err := os.WriteFile(base+".smt2", []byte(smt2), 0o644)
+	if err == nil {
+		err = os.WriteFile(base+".out", out[:min(len(out), MaxOutput)], 0o644)
 	}
-	return os.WriteFile(base+".out", out, 0o644)
+	return failure(w.dir, err)
 }
 
 // WriteSummary replaces summary.json.
 func (w *Writer) WriteSummary(s Summary) error {
-	w.summary.Lock()
-	defer w.summary.Unlock()
-	return writeSummary(w.dir, s)
+	return failure(w.dir, writeSummary(w.dir, s))
 }
+
+// WriteVerdicts replaces replay.jsonl.
+func (w *Writer) WriteVerdicts(v []Verdict) error { return failure(w.dir, writeVerdicts(w.dir, v)) }
 
 func writeSummary(dir string, s Summary) error {
 	b, err := s.encode()
 	if err != nil {
 		return err
 	}
+	return replace(dir, summaryName, b)
+}
+
+func writeVerdicts(dir string, verdicts []Verdict) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, v := range verdicts {
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+	}
+	return replace(dir, replayName, b.Bytes())
+}
+
+// replace makes b the content of dir/name, whole or not at all.
+func replace(dir, name string, b []byte) error {
 	f, err := os.CreateTemp(dir, tempPrefix+"*")
 	if err != nil {
 		return err
@@ -181,7 +217,7 @@ func writeSummary(dir string, s Summary) error {
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), filepath.Join(dir, summaryName))
+	return os.Rename(f.Name(), filepath.Join(dir, name))
 }
 
 // Close ends the writing; it does not touch the summary.

@@ -4,18 +4,23 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"symchef/internal/replay"
 	"symchef/internal/testcase"
 )
 
-// maxShown bounds the test cases that the text report lists.
-const maxShown = 20
+// What the text report shows at most: test cases, and characters of one's inputs and of its outcome.
+const (
+	maxShown   = 20
+	maxInputs  = 80
+	maxOutcome = 160
+)
 
 // print writes what was found, what was not explored and why, and what to type next.
 func (r *run) print(w io.Writer, rep *replay.Report) {
 	s := &r.sum
-	fmt.Fprintf(w, "%s on %s %s\n", s.Test, s.Interpreter.Path, s.Interpreter.Version)
+	fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("%s on %s %s", s.Test, s.Interpreter.Path, s.Interpreter.Version)))
 	for i, t := range r.tests {
 		if i == maxShown {
 			fmt.Fprintf(w, "  ... and %d more in %s/tests.jsonl\n", len(r.tests)-i, r.w.Dir())
@@ -25,21 +30,13 @@ func (r *run) print(w io.Writer, rep *replay.Report) {
 		if t.Outcome.Failing() {
 			mark = "!"
 		}
-		fmt.Fprintf(w, "%s %s  %-40s  %s\n", mark, t.ID, describeInputs(t.Inputs), t.Outcome)
+		fmt.Fprintf(w, "%s %s  %-40s  %s\n", mark, t.ID, cut(describeInputs(t.Inputs), maxInputs), cut(t.Outcome.String(), maxOutcome))
 	}
-	fmt.Fprintf(w, "%d test cases (%d failing) from %d low-level paths in %.1f s; %d infeasible, %d pruned; %d solver queries, %.0f%% answered without a back end\n",
-		s.Tests.Total(), s.Tests.Failing(), s.Paths.Low, s.ElapsedS, s.Paths.Infeasible, r.x.Counts.Pruned,
+	fmt.Fprintf(w, "%s (%d failing) from %s in %.1f s; %d infeasible, %d pruned; %d solver queries, %.0f%% answered without a back end\n",
+		count(s.Tests.Total(), "test case"), s.Tests.Failing(), count(s.Paths.Low, "low-level path"), s.ElapsedS, s.Paths.Infeasible, r.x.Counts.Pruned,
 		s.Solver.Queries, 100*float64(s.Solver.AnsweredWithoutBackend)/max(float64(s.Solver.Queries), 1))
 	if rep != nil {
-		fmt.Fprintf(w, "replay (%s): %d agreed, %d diverged, %d unstable, %d not compared\n", rep.Mode, rep.Agreed, rep.Diverged, rep.Unstable, rep.Skipped)
-		for _, q := range rep.Results {
-			if q.Why != "" {
-				fmt.Fprintf(w, "  %s %s: %s\n", q.ID, q.Verdict, q.Why)
-			}
-		}
-	}
-	if len(r.tests) == 0 || len(r.tests[0].Inputs) == 0 {
-		fmt.Fprintln(w, "the test has no symbolic input: this is its one path (use getString, getInt, ... or annotated parameters)")
+		WriteReplay(w, rep, false)
 	}
 	if s.Exhausted {
 		fmt.Fprintln(w, "exhausted: every input within the declared bounds behaves like one of these paths")
@@ -56,6 +53,38 @@ func (r *run) print(w io.Writer, rep *replay.Report) {
 	}
 }
 
+// WriteReplay writes what replay found: a line per test case, those that agreed
+// only if all is set, and the counts.
+func WriteReplay(w io.Writer, rep *replay.Report, all bool) {
+	for _, q := range rep.Results {
+		switch {
+		case q.Why != "":
+			fmt.Fprintf(w, "  %s %s: %s\n", q.ID, q.Verdict, cut(q.Why, 2*maxOutcome))
+		case all:
+			fmt.Fprintf(w, "  %s %s: %s\n", q.ID, q.Verdict, cut(q.Machine.String(), maxOutcome))
+		}
+	}
+	fmt.Fprintf(w, "replay (%s): %d agreed, %d diverged, %d unstable, %d not compared\n", rep.Mode, rep.Agreed, rep.Diverged, rep.Unstable, rep.Skipped)
+}
+
+// count is "1 path", "2 paths".
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprint(n, " ", what)
+}
+
+// cut makes s one line of at most n characters.
+func cut(s string, n int) string {
+	s = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\x1b", `\x1b`, "\x00", `\x00`).Replace(s)
+	if utf8.RuneCountInString(s) > n {
+		s = string([]rune(s)[:n-3]) + "..."
+	}
+	return s
+}
+
+// describeInputs is "name=value name=value".
 func describeInputs(in []testcase.Input) string {
 	var parts []string
 	for _, i := range in {

@@ -13,7 +13,7 @@ import (
 // request, nothing otherwise.
 type progress struct {
 	w     io.Writer
-	live  bool
+	tty   int // descriptor of the terminal with the live line; -1: none
 	plain bool
 	last  time.Time
 	insns uint64
@@ -21,15 +21,10 @@ type progress struct {
 }
 
 func newProgress(mode string, w io.Writer) *progress {
-	p := &progress{w: w, last: time.Now()}
-	switch mode {
-	case "plain":
-		p.plain = true
-	case "none":
-	default:
-		if f, ok := w.(*os.File); ok {
-			_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-			p.live = err == nil
+	p := &progress{w: w, tty: -1, last: time.Now(), plain: mode == "plain"}
+	if f, ok := w.(*os.File); ok && mode == "auto" {
+		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
+			p.tty = int(f.Fd())
 		}
 	}
 	return p
@@ -37,42 +32,51 @@ func newProgress(mode string, w io.Writer) *progress {
 
 // due reports whether it is time to show something.
 func (p *progress) due(now time.Time) bool {
-	return p.live && now.Sub(p.last) > 200*time.Millisecond || p.plain && now.Sub(p.last) > 2*time.Second
+	return p.tty >= 0 && now.Sub(p.last) > 200*time.Millisecond || p.plain && now.Sub(p.last) > time.Second
 }
 
+// show says where the exploration of r is, if it is time to.
 func (p *progress) show(now time.Time, r *run) {
 	if !p.due(now) {
 		return
 	}
 	mips := float64(r.sum.Instructions.Total-p.insns) / now.Sub(p.last).Seconds() / 1e6
 	p.last, p.insns = now, r.sum.Instructions.Total
-	line := fmt.Sprintf("%6.1fs  %d paths  %d pending  %d tests  %d findings  solver %.0f%%  %.0f MIPS",
-		r.sum.ElapsedS, r.sum.Paths.Low, r.sum.Paths.Pending, r.sum.Tests.Total(), r.sum.Tests.Failing(),
-		100*r.sum.Solver.TimeS/max(r.sum.ElapsedS, 1e-9), mips)
 	if !r.hadBegin {
-		line = fmt.Sprintf("%6.1fs  starting the interpreter  %.0f MIPS", time.Since(r.started).Seconds(), mips)
+		p.line("%6.1fs  starting the interpreter  %.0f MIPS", time.Since(r.started).Seconds(), mips)
+		return
 	}
-	if p.live {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-		p.shown = true
-	} else {
-		fmt.Fprintln(p.w, line)
+	s := &r.sum
+	p.line("%6.1fs  %d paths  %d pending  %d tests  %d findings  %d code bytes  solver %.0f%%  %.0f MIPS",
+		s.ElapsedS, s.Paths.Low, s.Paths.Pending, s.Tests.Total(), s.Tests.Failing(), s.CodeBytes,
+		100*s.Solver.TimeS/max(s.ElapsedS, 1e-9), mips)
+}
+
+// note shows a phase of the run.
+func (p *progress) note(format string, args ...any) {
+	if p.tty >= 0 || p.plain {
+		p.line(format, args...)
 	}
 }
 
-// note shows a phase.
-func (p *progress) note(format string, args ...any) {
-	if p.live {
-		fmt.Fprintf(p.w, "\r\x1b[K"+format, args...)
-		p.shown = true
-	} else if p.plain {
-		fmt.Fprintf(p.w, format+"\n", args...)
+// line shows a line; a live one in place of the one before, cut to the terminal's width.
+func (p *progress) line(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.tty < 0 {
+		fmt.Fprintln(p.w, text)
+		return
 	}
+	if size, err := unix.IoctlGetWinsize(p.tty, unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+		text = text[:min(len(text), int(size.Col)-1)]
+	}
+	fmt.Fprint(p.w, "\r\x1b[K", text)
+	p.shown = true
 }
 
 // done clears the live line.
 func (p *progress) done() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
 	}
 }

@@ -1,12 +1,14 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"symchef/internal/device"
 	"symchef/internal/explore"
 	"symchef/internal/expr"
+	"symchef/internal/replay"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
 )
@@ -39,6 +41,11 @@ func outcomeOf(ctx *expr.Ctx, kind testcase.TargetKind, s *state.State, e explor
 func lastLine(p []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(p)), "\n")
 	return lines[len(lines)-1]
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }
 
 // signalName names the signals that kill (signal(7)).
@@ -96,4 +103,44 @@ func programInputs(ctx *expr.Ctx, s *state.State, o *Options, own int) []testcas
 		out = append(out, testcase.Stdin(read("stdin", o.StdinLen)))
 	}
 	return out
+}
+
+// vacuous says why an exploration that came to its end says nothing about the
+// test, or is empty. A finding always says something.
+func (r *run) vacuous() string {
+	switch {
+	case r.x.Usage != "":
+		return r.x.Usage
+	case !r.sum.Exhausted:
+	case len(r.tests) == 0 && r.x.Counts.Pruned > 0:
+		return fmt.Sprintf("%s: no input satisfies the test's assumptions (all %d paths were pruned)", r.t.name, r.x.Counts.Pruned)
+	case len(r.tests) == 1 && noBytes(r.tests[0].Inputs) && !r.tests[0].Outcome.Failing():
+		return r.t.name + ": the test has no symbolic input: use getString, getInt, ... or annotated parameters; for a program --stdin N or --argv COUNTxLENGTH"
+	}
+	return ""
+}
+
+// noBytes reports whether inputs can hold one value only.
+func noBytes(inputs []testcase.Input) bool {
+	for _, in := range inputs {
+		if in.Type != testcase.TypeStdin || in.BytesHex != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// status is the exit status of a run that could do its work.
+func (r *run) status(c context.Context, rep *replay.Report) int {
+	switch {
+	case c.Err() != nil:
+		return StatusCtrlC
+	case rep != nil && rep.Diverged > 0:
+		return StatusDiverged
+	case r.sum.Tests.Failing() > 0:
+		return StatusFailing
+	case r.sum.Tests.Unsupported > 0 && r.sum.Tests.Total() == r.sum.Tests.Unsupported:
+		return StatusEngine
+	}
+	return StatusOK
 }

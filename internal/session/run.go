@@ -10,6 +10,7 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	guestlib "symchef/guest"
@@ -85,44 +86,29 @@ func runAll(c context.Context, o *Options, stdout, stderr io.Writer) (int, error
 		return 0, &usageError{err.Error()}
 	}
 	defer r.w.Close()
-	if err := r.explore(c); err != nil {
+	err = r.explore(c)
+	if r.x == nil {
 		return 0, err
 	}
-	if r.x.Usage != "" {
-		return 0, &usageError{r.x.Usage}
+	var rep *replay.Report
+	if err == nil && r.saveErr == nil {
+		rep, err = r.replay(c)
 	}
-	rep, repErr := r.replay(c)
-	r.finish(rep)
-	if r.saveErr != nil {
-		return 0, fmt.Errorf("cannot write to %s: %w; what is there is complete up to now", o.Out, r.saveErr)
-	}
+	r.finish(rep, err)
 	r.prog.done()
+	if why := r.vacuous(); err == nil && r.saveErr == nil && why != "" {
+		return 0, &usageError{why}
+	}
 	if o.JSON {
 		b, _ := json.MarshalIndent(r.sum, "", "  ")
 		fmt.Fprintf(stdout, "%s\n", b)
 	} else {
 		r.print(stdout, rep)
 	}
-	if repErr != nil {
-		return 0, repErr
+	if err = errors.Join(err, r.saveErr); err != nil {
+		return 0, err
 	}
-	switch {
-	case c.Err() != nil:
-		return StatusCtrlC, nil
-	case rep != nil && rep.Diverged > 0:
-		return StatusDiverged, nil
-	case r.sum.Tests.Failing() > 0:
-		return StatusFailing, nil
-	case r.sum.Tests.Unsupported > 0 && r.sum.Tests.Total() == r.sum.Tests.Unsupported:
-		return StatusEngine, nil
-	}
-	return StatusOK, nil
-}
-
-// defaultOut names the run directory after the test.
-func defaultOut(t *target) string {
-	base := filepath.Base(t.tc.Path)
-	return "symchef-out-" + base[:len(base)-len(filepath.Ext(base))]
+	return r.status(c, rep), nil
 }
 
 // newRun returns a run of t with its engine.
@@ -138,7 +124,7 @@ func newRun(o *Options, t *target) *run {
 }
 
 // explore boots the target and explores it.
-func (r *run) explore(c context.Context) error {
+func (r *run) explore(c context.Context) (err error) {
 	o := r.o
 	root, err := r.boot(nil)
 	if err != nil {
@@ -147,7 +133,7 @@ func (r *run) explore(c context.Context) error {
 	cfg := explore.Config{
 		Strategy: o.Strategy, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
 		Instructions: o.Instructions, MaxPaths: o.MaxPaths,
-		OnBegin: r.onBegin, OnPath: r.onPath, OnTick: r.onTick,
+		Booting: !r.hadBegin, OnBegin: r.onBegin, OnPath: r.onPath, OnTick: r.onTick,
 	}
 	if r.t.desc != nil {
 		cfg.Layouts = r.t.desc.Layouts
@@ -158,12 +144,19 @@ func (r *run) explore(c context.Context) error {
 	if r.hadBegin && o.Time > 0 {
 		r.limit = time.Now().Add(o.Time)
 	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
+		}
+	}()
 	r.x.Run(c, root)
 	return nil
 }
 
 // onBegin marks the end of the boot.
-func (r *run) onBegin(s *state.State) {
+func (r *run) onBegin(s *state.State, test string) {
+	r.sum.Target.Name = test
+	r.m.ForgetCode()
 	r.sum.BootS = time.Since(r.started).Seconds()
 	if r.o.Time > 0 {
 		r.limit = time.Now().Add(r.o.Time)
@@ -264,6 +257,7 @@ func (r *run) update() {
 	st := r.chain.Stats()
 	r.sum.ElapsedS = time.Since(r.started).Seconds()
 	r.sum.Paths = rundir.Paths{Low: r.x.Counts.Paths, Pending: r.x.Pending(), Infeasible: r.x.Counts.Infeasible}
+	r.sum.CodeBytes = r.m.CodeBytes()
 	r.sum.Instructions = rundir.Instructions{Total: r.x.Counts.Total, Symbolic: r.m.Stats.Symbolic}
 	r.sum.Solver = rundir.Solver{Queries: st.Queries, AnsweredWithoutBackend: st.AnsweredWithoutBackend(), Unknown: st.Unknown, TimeS: st.Time.Seconds()}
 }
@@ -282,6 +276,12 @@ func (r *run) replay(c context.Context) (*replay.Report, error) {
 		}
 		defer cleanup()
 		opt.GuestLib = dir
+	}
+	n := 0
+	opt.Progress = func(replay.Result) {
+		if n++; r.prog.due(time.Now()) {
+			r.prog.note("replayed %d of %d test cases", n, len(r.tests))
+		}
 	}
 	rep, err := replay.Run(c, r.t.tc, r.tests, opt)
 	if errors.Is(err, context.Canceled) {
@@ -304,17 +304,25 @@ func GuestLibrary() (python string, cleanup func(), err error) {
 	return filepath.Join(dir, "lib", "python"), cleanup, nil
 }
 
-// finish fills in and writes the last summary.
-func (r *run) finish(rep *replay.Report) {
+// finish fills in and writes the last summary; err is what went wrong, if anything.
+func (r *run) finish(rep *replay.Report, err error) {
 	r.update()
 	var ms runtime.MemStats
 	runtime.ReadMemStats(&ms)
 	r.sum.MemoryPeakBytes = max(r.sum.MemoryPeakBytes, ms.HeapInuse)
 	r.sum.WhyNotExhausted = r.x.WhyNotExhausted()
+	if r.x.Usage != "" {
+		r.sum.WhyNotExhausted = append(r.sum.WhyNotExhausted, r.x.Usage)
+	}
+	if err != nil {
+		r.sum.WhyNotExhausted = append(r.sum.WhyNotExhausted, firstLine(err.Error()))
+	}
 	r.sum.Exhausted = len(r.sum.WhyNotExhausted) == 0
 	r.sum.Finished = true
 	if rep != nil {
-		r.sum.Replay = rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable}
+		var verdicts []rundir.Verdict
+		r.sum.Replay, verdicts = rep.Record()
+		r.keep(r.w.WriteVerdicts(verdicts))
 	}
 	r.keep(r.w.WriteSummary(r.sum))
 }
@@ -330,8 +338,9 @@ func (r *run) boot(inputs []testcase.Input) (*state.State, error) {
 		if err := installModels(r.m, r.t.found.Image, r.t.tc.Interpreter); err != nil {
 			return nil, err
 		}
-		if sys := r.loadSnapshot(cfg); sys != nil {
+		if sys, test := r.loadSnapshot(cfg); sys != nil {
 			r.hadBegin = true
+			r.sum.FromSnapshot, r.sum.Target.Name = true, test
 			r.sum.BootS = time.Since(r.started).Seconds()
 			root = state.New(sys)
 			hookEntries(r.m, r.t.found.Image, sys.CurrentProcess().Mem)

@@ -7,31 +7,37 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
 
 	"symchef/internal/kernel"
 	"symchef/internal/mem"
 )
 
 // snapshotVersion changes whenever the content of a snapshot does.
-const snapshotVersion = 1
+const snapshotVersion = 2
+
+// keepSnapshots is how many files the cache folder holds: those of the latest boots.
+const keepSnapshots = 100
 
 // snapshot is a boot snapshot: the system where the test begins, and all that
 // the boot asked of the host.
 type snapshot struct {
 	Version   int
+	Test      string // name of the test in its file
 	Consulted []kernel.Consulted
 	System    []byte
 	Sum       [sha256.Size]byte // of System
 }
 
-// snapshotPath is the cache file for starting cfg; "" when there is no cache.
-func (r *run) snapshotPath(cfg *kernel.Config) string {
-	if r.o.NoCache {
-		return ""
-	}
-	dir := r.o.CacheDir
+// CacheDir makes the folder of boot snapshots, by default in the user's cache:
+// mode 0700 and the user's own, since whoever writes there decides what a run
+// begins with; "" if there can be none.
+func CacheDir(dir string) string {
 	if dir == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
@@ -39,7 +45,26 @@ func (r *run) snapshotPath(cfg *kernel.Config) string {
 		}
 		dir = filepath.Join(user, "symchef")
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if os.MkdirAll(dir, 0o700) != nil {
+		return ""
+	}
+	st, err := os.Lstat(dir)
+	if err != nil || !st.IsDir() || st.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
+		return ""
+	}
+	if st.Mode().Perm()&0o077 != 0 && os.Chmod(dir, 0o700) != nil {
+		return ""
+	}
+	return dir
+}
+
+// snapshotPath is the cache file for starting cfg; "" when there is no cache.
+func (r *run) snapshotPath(cfg *kernel.Config) string {
+	if r.o.NoCache {
+		return ""
+	}
+	dir := CacheDir(r.o.CacheDir)
+	if dir == "" {
 		return ""
 	}
 	h := sha256.New()
@@ -60,31 +85,34 @@ func engineID() string {
 	return fmt.Sprintf("%d.%d", st.Size(), st.ModTime().UnixNano())
 }
 
-// loadSnapshot returns the cached system, or nil if there is none that is valid now.
-// Whatever is wrong with a cache entry, the boot is simply made again.
-func (r *run) loadSnapshot(cfg kernel.Config) *kernel.System {
+// loadSnapshot returns the cached system and the name of its test, or nil if
+// there is none that is valid now. Whatever is wrong with a cache entry, the
+// boot is simply made again.
+func (r *run) loadSnapshot(cfg kernel.Config) (*kernel.System, string) {
 	r.cfg = cfg
 	path := r.snapshotPath(&cfg)
 	if path == "" {
-		return nil
+		return nil, ""
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
 	var s snapshot
 	if gob.NewDecoder(bytes.NewReader(data)).Decode(&s) != nil || s.Version != snapshotVersion || sha256.Sum256(s.System) != s.Sum {
 		os.Remove(path)
-		return nil
+		return nil, ""
 	}
 	if kernel.Revalidate(s.Consulted) != nil {
-		return nil
+		return nil, ""
 	}
 	sys, err := kernel.Unmarshal(s.System, cfg)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
-	return sys
+	now := time.Now()
+	os.Chtimes(path, now, now) // evict removes what is not used
+	return sys, s.Test
 }
 
 // saveSnapshot caches sys. Failing to is no error: the next run boots again.
@@ -98,16 +126,36 @@ func (r *run) saveSnapshot(sys *kernel.System) {
 		return
 	}
 	var buf bytes.Buffer
-	s := snapshot{Version: snapshotVersion, Consulted: sys.Consulted(), System: data, Sum: sha256.Sum256(data)}
+	s := snapshot{Version: snapshotVersion, Test: r.sum.Target.Name, Consulted: sys.Consulted(), System: data, Sum: sha256.Sum256(data)}
 	if gob.NewEncoder(&buf).Encode(s) != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "new-*")
+	f, err := os.CreateTemp(filepath.Dir(path), "new-*") // mode 0600
 	if err != nil {
 		return
 	}
 	_, werr := f.Write(buf.Bytes())
 	if errors.Join(werr, f.Close()) != nil || os.Rename(f.Name(), path) != nil {
 		os.Remove(f.Name())
+		return
+	}
+	evict(filepath.Dir(path))
+}
+
+// evict removes all but the latest files of the cache folder, leftovers of killed runs among them.
+func evict(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) <= keepSnapshots {
+		return
+	}
+	var files []fs.FileInfo
+	for _, e := range entries {
+		if st, err := e.Info(); err == nil {
+			files = append(files, st)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, f := range files[min(keepSnapshots, len(files)):] {
+		os.Remove(filepath.Join(dir, f.Name()))
 	}
 }

@@ -45,6 +45,8 @@ func resolve(o *Options) (*target, error) {
 		return nil, &usageError{err.Error()}
 	case st.IsDir():
 		return nil, &usageError{fmt.Sprintf("%s is a folder: name a test file", path)}
+	case !st.Mode().IsRegular():
+		return nil, &usageError{fmt.Sprintf("%s is not a regular file", path)}
 	}
 	d, ok := interp.ForFile(abs)
 	if !ok {
@@ -58,7 +60,7 @@ func resolve(o *Options) (*target, error) {
 	if name != "" {
 		arg += "::" + name
 	}
-	env := testcase.PinEnv(testcase.Python, d.Environ(os.Environ(), d.GuestDir()))
+	env := testcase.PinEnv(d.Environ(os.Environ(), d.GuestDir()))
 	return &target{
 		desc: d, found: f, name: o.Test,
 		tc: testcase.Target{Kind: testcase.Python, Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
@@ -79,7 +81,7 @@ func resolveProgram(o *Options, cwd string) (*target, error) {
 		argv = append(argv, strings.Repeat("a", o.ArgvLen))
 	}
 	return &target{name: prog, tc: testcase.Target{
-		Kind: testcase.Program, Path: abs, Argv: argv, Env: testcase.PinEnv(testcase.Program, os.Environ()), Cwd: cwd}}, nil
+		Kind: testcase.Program, Path: abs, Argv: argv, Env: testcase.PinEnv(os.Environ()), Cwd: cwd}}, nil
 }
 
 // lookProgram finds a program as a shell does.
@@ -123,6 +125,15 @@ func checkELF(path, shown string) error {
 		return &usageError{fmt.Sprintf("%s is for %v, not x86-64: symchef runs x86-64 Linux programs", shown, e.Machine)}
 	}
 	return nil
+}
+
+// defaultOut names the run directory after the file and, where one was chosen, the test.
+func defaultOut(t *target) string {
+	out := "symchef-out-" + strings.TrimSuffix(filepath.Base(t.tc.Path), filepath.Ext(t.tc.Path))
+	if t.tc.Name != "" {
+		out += "-" + t.tc.Name
+	}
+	return out
 }
 
 // kernelConfig is how the machine starts g.

@@ -86,7 +86,7 @@ func (g Target) ProgramArgv(inputs []Input) (argv []string, stdin []byte, hasStd
 		case TypeArgv:
 			var n int
 			if _, err := fmt.Sscanf(in.Name, "argv%d", &n); err != nil || n < 1 || n > 1<<12 {
-				return nil, nil, false, fmt.Errorf("input %q: want argv1, argv2, ...", in.Name)
+				return nil, nil, false, fmt.Errorf("input %q: the names are argv1, argv2 and so on", in.Name)
 			}
 			for len(argv) <= n {
 				argv = append(argv, "")
@@ -109,19 +109,15 @@ func cString(b []byte) string {
 	return string(b)
 }
 
-// pins are what every run fixes in the environment, unless the user set it.
+// pins are what every run fixes in the environment, whatever the language;
+// what a language needs besides stands in its description.
 var pins = []string{"LC_ALL=C.UTF-8", "TZ=UTC"}
 
-// PinEnv is env, the caller's environment untouched, plus what a run fixes:
-// locale, time zone and, for Python, the seed of its hashes. The run records
-// the result in Target.Env; pinning twice changes nothing.
-func PinEnv(kind TargetKind, env []string) []string {
-	out := append([]string(nil), env...)
-	want := pins
-	if kind == Python {
-		want = append([]string{"PYTHONHASHSEED=0"}, pins...)
-	}
-	for _, p := range want {
+// PinEnv is env, untouched, plus the locale and the time zone where the user
+// set none. A run records the result in Target.Env, and replay uses that.
+func PinEnv(env []string) []string {
+	out := slices.Clone(env)
+	for _, p := range pins {
 		name, _, _ := strings.Cut(p, "=")
 		if !slices.ContainsFunc(out, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
 			out = append(out, p)

@@ -61,18 +61,18 @@ def is_test(module, name, value):
 
 
 def select(module, wanted):
-    """The one test to run."""
+    """(name, value) of the one test to run."""
     if wanted is not None:
         value = vars(module).get(wanted)
         if not (is_class(value) or isinstance(value, FunctionType)):
             raise _session.UsageError("no test named %s; tests here: %s" % (wanted, listing(module)))
-        return value
+        return wanted, value
     names = tests(module)
     if len(names) != 1:
         if not names:
             raise _session.UsageError("no SymbolicTest subclass and no test_* function in the file")
         raise _session.UsageError("several tests in the file, choose one with ::NAME: " + ", ".join(names))
-    return vars(module)[names[0]]
+    return names[0], vars(module)[names[0]]
 
 
 def tests(module):
@@ -129,7 +129,7 @@ def run(session, argument):
     path, wanted = split(argument)
     try:
         module = import_test(path)
-        test = select(module, wanted)
+        session.test, test = select(module, wanted)
     except _session.UsageError as e:
         session.usage("%s: %s" % (path, e))
     except SyntaxError as e:

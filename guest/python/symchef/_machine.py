@@ -32,6 +32,7 @@ def quote(text):
 
 class Session:
     expected = ()
+    test = None  # the name of the test
 
     def __init__(self):
         self._fd = _open(DEVICE, _O_RDWR_CLOEXEC)
@@ -53,7 +54,7 @@ class Session:
         if not self._begun:
             self._begun = True
             _prime()
-            self._request("begin")
+            self._request("begin " + quote(self.test) if self.test else "begin")
 
     def _place(self, ident, layout, obj):
         self._request("place %d %s %d" % (ident, layout, id(obj)))

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"symchef/internal/interp"
+	"symchef/internal/replay"
+	"symchef/internal/session"
+)
+
+func doctorCmd(status *int) *cobra.Command {
+	return &cobra.Command{
+		Use:     "doctor",
+		Short:   "Say what works on this machine",
+		Long:    "Say what works on this machine. Exit status: 0 all languages can be explored; 2 one cannot.",
+		Example: "  symchef doctor",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			fmt.Println("symchef", fullVersion())
+			row := func(what, format string, args ...any) { fmt.Printf("  %-10s %s\n", what, fmt.Sprintf(format, args...)) }
+			for _, d := range interp.All() {
+				f, err := d.Find(interp.FindOptions{})
+				if err != nil {
+					row(d.Language, "not usable: %v", err)
+					*status = session.StatusUsage
+					continue
+				}
+				row(d.Language, "%s %s (%s), build %s", f.ELF, f.Version, f.Origin, f.Image.BuildID)
+				for _, n := range f.Notes {
+					row("", "%s", n)
+				}
+			}
+			row("replay", "%s", confinement())
+			row("snapshots", "%s", cmp.Or(session.CacheDir(""), "none: there is no cache folder of your own to write to"))
+			fallback, _ := exec.LookPath("cadical")
+			row("solver", "built in; for what its budget leaves undecided: %s", cmp.Or(fallback, "nothing (cadical is not installed)"))
+			return nil
+		},
+	}
+}
+
+// confinement says how replay confines here.
+func confinement() string {
+	for _, m := range []replay.Mode{replay.Namespaces, replay.Landlock} {
+		if replay.Probe(context.Background(), m) == nil {
+			return "confined by " + string(m)
+		}
+	}
+	return "refused unless --replay-unconfined is given: the kernel offers neither user namespaces nor Landlock"
+}

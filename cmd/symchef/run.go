@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"symchef/internal/search"
+	"symchef/internal/session"
+)
+
+// The most symbolic bytes of standard input and of each kind of argument; Linux
+// takes no more in one argument (MAX_ARG_STRLEN).
+const (
+	maxStdin = 1 << 20
+	maxArgv  = 1 << 17
+)
+
+const runLong = `Explore a symbolic test, or a program, and write its test cases to a run directory.
+
+Exit status: 0 explored, nothing failed; 1 a failing test case was found; 2 bad input; 3 the engine could not
+go on; 4 a test case diverged on the real interpreter; 130 interrupted, everything found so far is saved.
+
+A path beyond --path-time or --path-instructions ends as a test case of kind hang, which replay confirms if
+the real program does not end within 10 s either. Every limit that was met is named under why_not_exhausted.`
+
+func runCmd(status *int) *cobra.Command {
+	o := session.Options{StdinLen: -1}
+	var maxMem, argv string
+	c := &cobra.Command{
+		Use:   "run [flags] TEST[::NAME]  |  run --stdin N [--argv 3x8] -- PROGRAM [ARGS...]",
+		Short: "Explore a symbolic test or a program and write its test cases",
+		Long:  runLong,
+		Example: "  symchef run test_email.py\n  symchef run --time 30s test_email.py::test_email\n" +
+			"  symchef run --stdin 4 -- ./program\n  symchef run --stdin 0 --argv 2x3 -- ./program -v",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, &o, args, maxMem, argv); err != nil {
+				return err
+			}
+			ctx, stop := interruptible()
+			defer stop()
+			*status = session.Run(ctx, o, os.Stdout, os.Stderr)
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Out, "out", "", "run directory (default symchef-out-FILE[-NAME])")
+	f.DurationVar(&o.Time, "time", 0, "stop exploring after this long")
+	f.Uint64Var(&o.Instructions, "instructions", 0, "stop after this many guest instructions")
+	f.IntVar(&o.MaxPaths, "max-paths", 0, "stop after this many low-level paths")
+	f.StringVar(&maxMem, "max-memory", "4G", "stop when the engine's heap exceeds this; 0: no limit")
+	f.DurationVar(&o.PathTime, "path-time", time.Minute, "wall clock after which a path is a hang, 0: no limit")
+	f.Uint64Var(&o.PathInstructions, "path-instructions", 0, "guest instructions after which a path is a hang")
+	f.StringVar(&o.Strategy, "strategy", "random-path", "search strategy: "+strings.Join(search.Names(), ", "))
+	f.Uint64Var(&o.Seed, "seed", 0, "seed of the search and of the guest's random numbers")
+	f.StringVar(&o.Interpreter, "interpreter", "", "interpreter to use instead of the one found")
+	f.BoolVar(&o.NoReplay, "no-replay", false, "do not replay the test cases natively")
+	f.BoolVar(&o.Unconfined, "replay-unconfined", false, "replay even where the kernel offers no confinement")
+	f.BoolVar(&o.AllPaths, "all-paths", false, "a test case for every low-level path")
+	f.BoolVar(&o.JSON, "json", false, "print the summary as JSON")
+	f.BoolVar(&o.NoCache, "no-cache", false, "neither use nor write boot snapshots")
+	f.StringVar(&o.Progress, "progress", "auto", "auto (a live line on a terminal), plain, none")
+	f.IntVar(&o.StdinLen, "stdin", -1, "bytes of symbolic standard input of a program")
+	f.StringVar(&argv, "argv", "", "symbolic arguments of a program: COUNTxLENGTH")
+	return c
+}
+
+// check completes o from the flags that need reading and says what is wrong with them.
+func check(cmd *cobra.Command, o *session.Options, args []string, maxMem, argv string) (err error) {
+	if o.MaxMemory, err = parseSize(maxMem); err != nil {
+		return err
+	}
+	if argv != "" {
+		if o.ArgvCount, o.ArgvLen, err = parseArgv(argv); err != nil {
+			return err
+		}
+	}
+	stdin := cmd.Flags().Changed("stdin")
+	switch {
+	case o.Progress != "auto" && o.Progress != "plain" && o.Progress != "none":
+		return fmt.Errorf("--progress %s: want auto, plain or none", o.Progress)
+	case stdin && (o.StdinLen < 0 || o.StdinLen > maxStdin):
+		return fmt.Errorf("--stdin %d: want 0 to %d bytes", o.StdinLen, maxStdin)
+	case o.Time < 0 || o.PathTime < 0 || o.MaxPaths < 0:
+		return errors.New("--time, --path-time and --max-paths cannot be negative")
+	}
+	if _, err := search.New(o.Strategy, 0); err != nil {
+		return err
+	}
+	switch dash := cmd.ArgsLenAtDash(); {
+	case dash == 0 && len(args) > 0:
+		o.Program = args
+		if o.StdinLen <= 0 && argv == "" {
+			return errors.New("a program needs a symbolic input: give --stdin N or --argv COUNTxLENGTH")
+		}
+		if o.Interpreter != "" {
+			return errors.New("--interpreter is for tests, not for programs")
+		}
+	case len(args) == 1 && dash < 0:
+		if stdin || argv != "" {
+			return errors.New("--stdin and --argv are for programs: symchef run --stdin N -- ./program")
+		}
+		o.Test = args[0]
+	default:
+		return errors.New("name one test file, or a program after --; see symchef run --help")
+	}
+	return nil
+}
+
+// parseArgv reads COUNTxLENGTH.
+func parseArgv(s string) (n, size int, err error) {
+	count, length, _ := strings.Cut(s, "x")
+	n, err1 := strconv.Atoi(count)
+	size, err2 := strconv.Atoi(length)
+	if err1 != nil || err2 != nil || n < 1 || size < 1 || size >= maxArgv || n > maxArgv/size {
+		return 0, 0, fmt.Errorf("--argv %s: want COUNTxLENGTH, for example 3x8", s)
+	}
+	return n, size, nil
+}
+
+// parseSize reads a number of bytes with an optional K, M or G.
+func parseSize(s string) (uint64, error) {
+	digits, shift := s, 0
+	if i := strings.IndexAny(strings.ToUpper(s), "KMG"); i >= 0 && i == len(s)-1 {
+		digits, shift = s[:i], map[byte]int{'K': 10, 'M': 20, 'G': 30}[s[i]&^0x20]
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || n > math.MaxUint64>>shift {
+		return 0, fmt.Errorf("--max-memory: %q is no size; write for example 4G", s)
+	}
+	return n << shift, nil
+}
