@@ -35,7 +35,7 @@ var layers = map[string]string{
 	"internal/interp":   "device expr guestlib",              // descriptions
 	"internal/state":    "cpu device exec expr kernel mem testcase",
 	"internal/search":   "", // sees candidates, no engine package
-	"internal/explore":  "device exec expr interp kernel mem search solver state",
+	"internal/explore":  "device exec expr interp kernel mem search solver state testcase",
 	"internal/rundir":   "testcase",
 	"internal/replay":   "rundir testcase",
 	"internal/emit":     "testcase",
