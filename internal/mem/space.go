@@ -77,6 +77,16 @@ type Area struct {
 	Shared     bool // MAP_SHARED
 }
 
+// allows reports whether accesses that need prot are allowed. What may be written may be
+// read: page tables cannot say otherwise (SDM vol. 3, 4.6.1).
+func (a *Area) allows(need guest.Prot) bool {
+	p := a.Prot
+	if p&guest.ProtWrite != 0 {
+		p |= guest.ProtRead
+	}
+	return p&need == need
+}
+
 // Space is an address space. It belongs to one goroutine.
 type Space struct {
 	owner uint64
@@ -124,7 +134,7 @@ func (s *Space) Mapped(addr, n uint64, prot guest.Prot) bool {
 	}
 	for end := addr + n; addr < end; {
 		a := s.Find(addr)
-		if a == nil || a.Prot&prot != prot {
+		if a == nil || !a.allows(prot) {
 			return false
 		}
 		addr = a.End
@@ -407,7 +417,7 @@ func fill(dst *granule, a *Area, addr uint64) {
 // readable returns the granule of addr for reading, or nil on a fault.
 func (s *Space) readable(addr uint64, need guest.Prot) *granule {
 	a := s.Find(addr)
-	if a == nil || a.Prot&need != need {
+	if a == nil || !a.allows(need) {
 		return nil
 	}
 	if g := s.lookup(addr); g != nil {
@@ -425,7 +435,7 @@ func (s *Space) readable(addr uint64, need guest.Prot) *granule {
 // writable returns the granule of addr, owned, or nil on a fault.
 func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 	a := s.Find(addr)
-	if a == nil || a.Prot&need != need {
+	if a == nil || !a.allows(need) {
 		return nil
 	}
 	p := s.slot(addr, sym)

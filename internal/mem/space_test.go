@@ -78,10 +78,15 @@ func (d *side) fork() *side {
 	return f
 }
 
+// allows: what may be written may be read.
+func allows(prot, need guest.Prot) bool {
+	return prot&need == need || prot&guest.ProtWrite != 0 && (prot|guest.ProtRead)&need == need
+}
+
 // at returns the cell of addr, nil where the access faults.
 func (d *side) at(addr uint64, need guest.Prot) *cell {
 	p := d.pages[addr/page]
-	if p == nil || p.prot&need != need {
+	if p == nil || !allows(p.prot, need) {
 		return nil
 	}
 	return &p.cells[addr%page]
@@ -339,7 +344,7 @@ func (d *side) compare() error {
 		if a == nil || a.Prot != p.prot || d.s.Find(n*page+page-1) != a {
 			return fmt.Errorf("page %#x: area %+v, want protection %d", n*page, a, p.prot)
 		}
-		if p.prot&guest.ProtRead != 0 {
+		if allows(p.prot, guest.ProtRead) {
 			if err := d.s.Read(n*page, all); err != nil {
 				return fmt.Errorf("page %#x: %v", n*page, err)
 			}

@@ -1,0 +1,165 @@
+package exec
+
+import (
+	"fmt"
+	"testing"
+
+	"symchef/internal/cpu"
+	"symchef/internal/expr"
+	"symchef/internal/guest"
+	"symchef/internal/ir"
+	"symchef/internal/mem"
+)
+
+// TestTLB: whatever happens to a space between two runs (mapping, protection,
+// forks, overlays, a new model), loads and stores see what a map of pages says.
+func TestTLB(t *testing.T) {
+	r := testRand(t)
+	type side struct {
+		s   *mem.Space
+		ref bytesMem
+		sym map[uint64]expr.Ref
+	}
+	m := New(expr.New())
+	m.facts = &Facts{}
+	e := m.Ctx
+	model := expr.Assignment{}
+	vars := make([]expr.Ref, 40)
+	for i := range vars {
+		vars[i] = e.Var(fmt.Sprint("v", i), 8)
+		model = append(model, uint64(i))
+	}
+	b := &ir.Block{PC: 0x1000, Uops: []ir.Uop{{}, {Op: ir.Jmp}}, Insns: []ir.InsnMark{{}}}
+	for range 30 {
+		s, ref := memory(t, r)
+		sides := []*side{{s, ref, map[uint64]expr.Ref{}}}
+		var trace []string
+		for range 1500 {
+			k := r.IntN(len(sides))
+			d := sides[k]
+			at := dataBase + r.Uint64N(5)*guest.PageSize + r.Uint64N(20)*128 + r.Uint64N(16) - 8
+			start := at &^ (guest.PageSize - 1)
+			prot := guest.Prot(r.IntN(8))
+			w := widths[r.IntN(4)]
+			what := ""
+			switch r.IntN(60) {
+			case 0:
+				what = "map"
+				if err := d.s.Map(start, guest.PageSize, prot, nil, 0, ""); err != nil {
+					t.Fatal(err)
+				}
+				d.ref[start/guest.PageSize] = &refPage{prot: prot}
+				for a := range d.sym {
+					if a&^(guest.PageSize-1) == start {
+						delete(d.sym, a)
+					}
+				}
+			case 1:
+				what = "unmap"
+				d.s.Unmap(start, guest.PageSize)
+				delete(d.ref, start/guest.PageSize)
+				for a := range d.sym {
+					if a&^(guest.PageSize-1) == start {
+						delete(d.sym, a)
+					}
+				}
+			case 2, 3, 4:
+				what = "protect"
+				if p := d.ref[start/guest.PageSize]; p != nil {
+					p.prot = prot | guest.ProtRead
+					d.s.Protect(start, guest.PageSize, p.prot)
+				}
+			case 5, 6:
+				what = "fork"
+				f := &side{d.s.Fork(), d.ref.clone(), map[uint64]expr.Ref{}}
+				for a, x := range d.sym {
+					f.sym[a] = x
+				}
+				if len(sides) < 3 {
+					sides = append(sides, f)
+				} else {
+					sides[r.IntN(3)] = f
+				}
+			case 7, 8:
+				what = "symbolic write"
+				v := r.IntN(len(vars))
+				if d.s.WriteSym(at, mem.Bytes{Data: []byte{byte(model[v])}, Sym: []expr.Ref{vars[v]}}) == nil {
+					*d.ref.at(at, 0), d.sym[at] = byte(model[v]), vars[v]
+				}
+			case 9:
+				what = "rebase"
+				for i := range model {
+					model[i] = r.Uint64N(256)
+				}
+				for _, d := range sides {
+					d.s.Rebase(func(x expr.Ref) uint64 { return e.Eval(x, model) })
+					for a, x := range d.sym {
+						*d.ref.at(a, 0) = byte(e.Eval(x, model))
+					}
+				}
+			case 10:
+				what = "write by a call"
+				buf := []byte{1, 2, 3, byte(r.Uint32())}
+				if d.s.Write(at, buf) == nil {
+					d.ref.WriteMem(at, buf)
+					for i := range uint64(4) {
+						delete(d.sym, at+i)
+					}
+				}
+			default: // a load or a store, with the evaluator that would be chosen
+				c := cpu.CPU{}
+				c.R[ir.RBX], c.R[ir.RAX] = at, r.Uint64()
+				b.Uops[0] = ir.Uop{Op: ir.Load + ir.Op(r.IntN(2)), W: w, D: ir.RCX, C: ir.RAX, A: ir.RBX, B: ir.Zero}
+				what = fmt.Sprint(b.Uops[0].Op, w)
+				buf := make([]byte, w/8)
+				var err error
+				if b.Uops[0].Op == ir.Load {
+					err = d.ref.ReadMem(at, buf)
+				} else {
+					for i := range buf {
+						buf[i] = byte(c.R[ir.RAX] >> (8 * i))
+					}
+					if err = d.ref.WriteMem(at, buf); err == nil {
+						for i := range buf {
+							delete(d.sym, at+uint64(i))
+						}
+					}
+				}
+				m.use(d.s)
+				i, st := m.fast(&c, d.s, b)
+				if st == symMem {
+					i, st, _ = m.concolic(&c, d.s, b, i)
+				}
+				bad := ""
+				switch {
+				case st != ok && st != fault || (st == fault) != (err != nil) || st == fault && m.faultAt != at:
+					bad = fmt.Sprintf("uop %d, status %d at %#x, want error %v at %#x", i, st, m.faultAt, err, at)
+				case st == ok && b.Uops[0].Op == ir.Load && c.R[ir.RCX] != number(buf):
+					bad = fmt.Sprintf("loaded %#x, want %#x", c.R[ir.RCX], number(buf))
+				case st == ok && c.Sym.Has(ir.RCX) && e.Eval(c.S[ir.RCX], model) != number(buf):
+					bad = "wrong expression"
+				}
+				symbolic := false
+				for a := range uint64(w / 8) {
+					symbolic = symbolic || d.sym[at+a] != 0
+				}
+				if st == ok && b.Uops[0].Op == ir.Load && symbolic != c.Sym.Has(ir.RCX) {
+					bad = fmt.Sprintf("loaded symbolic bytes: %v", symbolic)
+				}
+				if bad != "" {
+					t.Fatalf("space %d: %v of %d bits at %#x: %s\nafter %q", k, b.Uops[0].Op, w, at, bad, trace[max(0, len(trace)-30):])
+				}
+			}
+			trace = append(trace, fmt.Sprintf("%d: %s %#x", k, what, at))
+		}
+		for k, d := range sides {
+			for n, p := range d.ref {
+				p.prot |= guest.ProtRead
+				d.s.Protect(n*guest.PageSize, guest.PageSize, p.prot)
+			}
+			if bad := d.ref.diff(d.s); bad != "" {
+				t.Fatalf("space %d: %s\nafter %q", k, bad, trace[max(0, len(trace)-30):])
+			}
+		}
+	}
+}
