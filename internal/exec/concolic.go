@@ -49,7 +49,7 @@ func (m *Machine) concolicUops(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (
 	_, insn := blk.PCOf(i)
 	for ; ; i++ {
 		if insn+1 < len(blk.Insns) && int(blk.Insns[insn+1].Uop) <= i {
-			insn++
+			_, insn = blk.PCOf(i) // past instructions without uops
 			m.undo.save(c)
 		}
 		u := &blk.Uops[i]

@@ -21,6 +21,7 @@
 package exec
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -168,6 +169,13 @@ const (
 	unsupported        // m.unsup says what
 )
 
+// symbolicCode is the error of code among whose bytes, so many, there are symbolic ones.
+type symbolicCode uint64
+
+func (n symbolicCode) Error() string {
+	return fmt.Sprintf("exec: %d bytes of symbolic code", uint64(n))
+}
+
 // find returns the block at pc, lifting it if need be.
 func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 	slot := &m.cache[(pc^pc>>blockCacheBits)&(1<<blockCacheBits-1)]
@@ -182,6 +190,9 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 			blk, err := lift.Lift(pc, s.Fetch)
 			if err != nil {
 				return nil, err
+			}
+			if n := blk.Next - pc; s.HasSym(pc, n) {
+				return nil, symbolicCode(n)
 			}
 			e.blk = blk
 			m.covered.add(blk.PC, blk.Next)
@@ -236,6 +247,13 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 		if e == nil {
 			var err error
 			if e, err = m.find(s, c.PC); err != nil {
+				if n, is := err.(symbolicCode); is {
+					if d := m.concretize(s, c.PC, c.PC, uint64(n)); d != nil {
+						return *d
+					}
+					m.use(s)
+					continue
+				}
 				if !errors.Is(err, lift.ErrFault) {
 					return Stop{Kind: Unsupported, PC: c.PC, What: err.Error()}
 				}
@@ -469,7 +487,7 @@ func (m *Machine) concretize(s *mem.Space, pc, addr, n uint64) *Stop {
 		}
 		r := m.word(b)
 		if v, known := m.value(r); known {
-			s.WriteU(at, v, k)
+			s.Poke(at, binary.LittleEndian.AppendUint64(nil, v)[:k]) // it may be read-only by now
 			at += uint64(k)
 			continue
 		}
