@@ -105,12 +105,17 @@ func (f *Facts) simplify(ctx *expr.Ctx, r expr.Ref) expr.Ref {
 // false if the code must run after all; a model may ask for a decision.
 type Hook func(m *Machine, c *cpu.CPU, s *mem.Space) (handled bool, stop *Stop)
 
+// Watcher is called before an indirect branch is taken; c is the processor at
+// the branch (the return address of a call is pushed), target a concrete value.
+type Watcher func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64)
+
 // entry is a cached block with links to its successors.
 type entry struct {
 	pc, text    uint64
 	blk         *ir.Block
 	touch       ir.SlotSet // Reads and Writes together
 	hook        Hook
+	watch       Watcher // of the indirect branch at its end
 	next, taken *entry
 }
 
@@ -130,6 +135,10 @@ type Machine struct {
 	LastFault string
 	// Hooks are the function models by address. They must not change once code has run.
 	Hooks map[uint64]Hook
+	// Watch, if not nil, is asked once for each block that ends with an indirect jump, call or
+	// return at site: what it returns, if anything, is called whenever the block ends. Like
+	// Hooks it must not change once code has run.
+	Watch func(s *mem.Space, site uint64) Watcher
 	// DropLo and DropHi bound the objects that are never freed: stores through
 	// a symbolic address that fall into [DropLo, DropHi) are reference counts and are dropped.
 	DropLo, DropHi uint64
@@ -196,6 +205,10 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 			}
 			e.blk = blk
 			m.covered.add(blk.PC, blk.Next)
+			if last := len(blk.Uops) - 1; m.Watch != nil && blk.Uops[last].Op == ir.JmpInd {
+				site, _ := blk.PCOf(last)
+				e.watch = m.Watch(s, site)
+			}
 			for i := range e.touch {
 				e.touch[i] = blk.Reads[i] | blk.Writes[i]
 			}
@@ -306,6 +319,9 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 				c.PC = blk.Next
 				e = m.follow(&e.next, s, c.PC)
 			case ir.JmpInd:
+				if e.watch != nil {
+					e.watch(sys, s, c, c.R[u.A&slotMask])
+				}
 				c.PC = c.R[u.A&slotMask]
 				e = nil
 			case ir.Syscall:
