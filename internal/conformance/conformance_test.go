@@ -45,6 +45,8 @@ var interpreters = []interpreter{
 	{"python3.11", "/usr/bin/python3.11", nil, []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"}, "python/*.py", 20},
 	{"lua5.4", "lua5.4", nil, nil, "lua/common/*.lua lua/5.4/*.lua", 20},
 	{"lua5.1", "lua5.1", nil, nil, "lua/common/*.lua", 15},
+	{"perl", "perl", nil, []string{"PERL_HASH_SEED=0"}, "perl/*.pl", 14},
+	{"ruby3.1", "ruby3.1", nil, nil, "ruby/*.rb", 14},
 }
 
 // execArg as the first argument turns this test binary into `symchef exec`.

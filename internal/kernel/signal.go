@@ -35,8 +35,8 @@ type actions [numSignals + 1]sigaction
 
 // siginfo is what a signal carries, sigaction(2).
 type siginfo struct {
-	Sig, Code, PID, UID, Status int
-	Addr                        uint64
+	Sig, Code, PID, UID, Status int    // PID is a timer's ID if Code is siTimer
+	Addr                        uint64 // of a fault; the value of a timer
 }
 
 func (i siginfo) encode() []byte {
@@ -53,6 +53,10 @@ func (i siginfo) encode() []byte {
 	}
 	le.PutUint32(b[16:], uint32(i.PID))
 	le.PutUint32(b[20:], uint32(i.UID))
+	if i.Code == siTimer {
+		le.PutUint64(b[24:], i.Addr)
+		return b
+	}
 	le.PutUint32(b[24:], uint32(i.Status))
 	return b
 }

@@ -63,8 +63,10 @@ type process struct {
 	Pending                uint64
 	Infos                  []siginfo
 	Timer                  timer
-	Dead                   bool // a zombie until it is waited for
-	Execed                 bool // has its own address space after vfork
+	Timers                 []posixTimer // replaced, never changed in place
+	NextTimer              int          // ID of the next one
+	Dead                   bool         // a zombie until it is waited for
+	Execed                 bool         // has its own address space after vfork
 	Status                 Status
 }
 
@@ -155,6 +157,9 @@ func (s *System) nextDeadline() Time {
 	for _, p := range s.procs {
 		if !p.Dead {
 			add(p.Timer.At)
+			for _, t := range p.Timers {
+				add(t.Timer.At)
+			}
 		}
 	}
 	return first
@@ -194,7 +199,7 @@ func (s *System) endProcess(p *Process, st Status) {
 			s.removeTask(t)
 		}
 	}
-	p.Dead, p.Status, p.Timer = true, st, timer{}
+	p.Dead, p.Status, p.Timer, p.Timers = true, st, timer{}, nil
 	if p.PID == firstPID {
 		s.status, s.ended = st, true
 		return // its memory and files stay for inspection
@@ -288,7 +293,7 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	u.TID, u.Wait, u.Pending, u.Infos, u.HasSaved, u.ClearTID = tid, wait{}, 0, nil, false, 0
 	if !isThread {
 		q := *c.p
-		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.Execed = tid, c.p.PID, 0, nil, timer{}, false
+		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.Timers, q.NextTimer, q.Execed = tid, c.p.PID, 0, nil, timer{}, nil, 0, false
 		q.Fds = slices.Clone(c.p.Fds)
 		for _, f := range q.Fds {
 			if f.File >= 0 {
@@ -385,7 +390,7 @@ func (c *call) sysExecve() (uint64, error) {
 			kept[i] = sigaction{Handler: sigIgn}
 		}
 	}
-	p.Actions, p.Argv, p.Env, p.Execed = &kept, argv, env, true
+	p.Actions, p.Argv, p.Env, p.Timers, p.NextTimer, p.Execed = &kept, argv, env, nil, 0, true
 	t.AltStack, t.ClearTID, t.HasSaved = altStack{}, 0, false
 	c.s.install(t, img, name)
 	return 0, newContext

@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"math"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // Time is nanoseconds since the boot of the guest's machine. One retired
 // instruction takes one nanosecond, whatever it is; while all tasks wait, time
@@ -148,85 +144,4 @@ func (c *call) sleep(d Time, rem uint64) (uint64, error) {
 		return 0, nil
 	}
 	return 0, blocked{Kind: waitSleep, Addr: rem, Deadline: c.deadline(d, false)}
-}
-
-// timer is a process's real interval timer, setitimer(2).
-type timer struct {
-	At    Time // 0: off
-	Every Time
-}
-
-func (c *call) sysAlarm() (uint64, error) {
-	left := uint64(0)
-	if at := c.p.Timer.At; at != 0 {
-		left = max(1, (uint64(at-c.s.Now())+5e8)/1e9)
-	}
-	c.p.Timer = timer{}
-	if n := c.a[0] & math.MaxUint32; n != 0 {
-		c.p.Timer.At = c.s.Now() + seconds(n)
-	}
-	return left, nil
-}
-
-func (c *call) timerNow() (value, every Time) {
-	if at := c.p.Timer.At; at != 0 {
-		value = max(1000, at-min(at, c.s.Now()))
-	}
-	return value, c.p.Timer.Every
-}
-
-func (c *call) putTimer(addr uint64) error {
-	v, e := c.timerNow()
-	return c.put64(addr, uint64(e/1e9), uint64(e%1e9/1e3), uint64(v/1e9), uint64(v%1e9/1e3))
-}
-
-func (c *call) sysGetitimer() (uint64, error) {
-	if c.a[0] != 0 {
-		return 0, unsupported("only ITIMER_REAL")
-	}
-	return 0, c.putTimer(c.a[1])
-}
-
-func (c *call) sysSetitimer() (uint64, error) {
-	w := make([]uint64, 4)
-	if c.a[1] != 0 {
-		var err error
-		if w, err = c.words(c.a[1], 4); err != nil {
-			return 0, err
-		}
-	}
-	if c.a[0] != 0 && w[2]|w[3] != 0 {
-		return 0, unsupported("only ITIMER_REAL")
-	}
-	if w[1] > 999999 || w[3] > 999999 || int64(w[0]) < 0 || int64(w[2]) < 0 {
-		return 0, unix.EINVAL
-	}
-	if c.a[2] != 0 {
-		if err := c.putTimer(c.a[2]); err != nil {
-			return 0, err
-		}
-	}
-	if c.a[0] != 0 {
-		return 0, nil
-	}
-	c.p.Timer = timer{Every: seconds(w[0]) + Time(w[1])*1e3}
-	if d := seconds(w[2]) + Time(w[3])*1e3; d != 0 {
-		c.p.Timer.At = c.s.Now() + d
-	}
-	return 0, nil
-}
-
-// fire posts SIGALRM for the timers that have run out.
-func (s *System) fire() {
-	for _, p := range s.procs {
-		if p.Dead || p.Timer.At == 0 || s.Now() < p.Timer.At {
-			continue
-		}
-		next := Time(0)
-		if p.Timer.Every != 0 {
-			next = s.Now() + p.Timer.Every
-		}
-		p.Timer.At = next
-		s.post(nil, p, siginfo{Sig: int(unix.SIGALRM), Code: 0x80})
-	}
 }

@@ -1,0 +1,3 @@
+# What is certain about time.
+use strict; use warnings; use POSIX qw(strftime floor ceil fmod mktime setlocale LC_ALL); 
+my $t = time; print $t > 1e9 ? 1 : 0, " ", join(",", gmtime(0)), " ", scalar gmtime(1e9), " ", strftime("%Y-%m-%d %H:%M:%S %j %A", gmtime(951782400)), " ", mktime(0, 0, 0, 1, 0, 100), " ", floor(-3.5), ceil(3.2), " ", fmod(7, 3), "\n"; my @l = localtime(1.5e9); print "@l ", (times)[0] >= 0 ? 1 : 0, " ", sleep(0), "\n"; if (eval { require Time::HiRes; 1 }) { my $a = Time::HiRes::time(); Time::HiRes::usleep(30000); print Time::HiRes::time() - $a >= 0.03 ? "slept\n" : "early\n" } my $s = 0; $s += $_ for 1 .. 100000; print "$s ", time - $t < 100 ? 1 : 0, " $^T" >= 1 ? 1 : 0, " ", sprintf("%vd", $^V), "\n";

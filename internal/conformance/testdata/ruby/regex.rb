@@ -1,0 +1,7 @@
+# Regular expressions (Onigmo).
+t = "On 2024-02-29 alice@example.org wrote to bob.smith@mail.example.com; " * 20
+p t.scan(/[\w.]+@[\w.]+\w/).size, t.match(/(?<y>\d{4})-(?<m>\d\d)-(?<d>\d\d)/).named_captures, t =~ /alice/, $~.pre_match, "hello world".gsub(/(\w+)/) { $1.capitalize }, "a1b2".gsub(/\d/) { |d| (d.to_i * 2).to_s }, "x-1".sub(/(\w)-(\d)/, '\2-\1'), "cat hat".gsub(/[ch]at/, "cat" => "dog", "hat" => "cap")
+[[/^(a+)+$/, "a" * 18 + "b"], [/HELLO/i, "say hello"], [/(?<=\$)\d+/, "cost $100"], [/(\w)(\w)\2\1/, "noon"], [/a{2,3}?/, "aaaa"], [/a.b/m, "a\nb"], [/\bfoo\b/, "foobar foo"], [/(?>a+)ab/, "aaab"], [/\p{Han}+/, "x漢字y"], [/[[:upper:]]+/, "abCDe"], [/\h+/, "xyz12fg"], [/(?<p>\((?:[^()]|\g<p>)*\))/, "f(a(b)c)"], [/(?!ab)a./, "abac"], [/\A\s*\z/, ""], [/x*+x/, "xxx"], [/é+/, "aéé"], [/\R/, "a\r\nb"], [/[a-z&&[^aeiou]]+/, "aebcd"]].each { |r, s| m = r.match(s); p [r, m && m[0], m && m.begin(0), m && m.captures] }
+["(", "a**", "[z-a]", "(?<x", "\\k<y>", "*"].each { |b| begin; Regexp.new(b); puts "#{b} fine"; rescue RegexpError => e; puts e.message; end }
+p "a,b;c d".split(/[,; ]/), Regexp.escape("a.b*c"), Regexp.union("a.b", /c|d/), "foo.bar(baz)".match?(/\(\w+\)/), $~ && $~[0], "2 3 5".scan(/\d/).map(&:to_i).sum, "test123abc".slice(/\d+/), "aaa".gsub(/a*/, "x"), "abc".each_grapheme_cluster.to_a, /(?x) a b # c
+/.source, "path/to/file".rpartition("/"), "x".match(/(a)?(x)/).to_a, (case "hello" when /^h/ then "starts" else "no" end)
