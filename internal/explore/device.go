@@ -32,7 +32,8 @@ func (x *Explorer) device(s *state.State) bool {
 		x.reply(s, device.OK(device.Version))
 	case device.VerbBegin:
 		x.reply(s, device.OK())
-		x.base, x.began, x.cfg.Booting = s.Sys.Retired, time.Now(), false
+		x.began, x.cfg.Booting = time.Now(), false
+		x.setRoot(s)
 		if x.cfg.OnBegin != nil {
 			x.cfg.OnBegin(s, req.Text)
 		}
@@ -129,6 +130,11 @@ func uniqueName(s *state.State, name string) string {
 			n++
 		}
 	}
+	return numbered(name, n)
+}
+
+// numbered is the name of the n-th input declared as name.
+func numbered(name string, n int) string {
 	if n == 1 {
 		return name
 	}
@@ -141,9 +147,6 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 	e := x.ctx
 	name := uniqueName(s, decl.Name)
 	in := &state.Input{Decl: decl}
-	if x.trail != nil {
-		x.trail.seed(len(s.Inputs), decl)
-	}
 	switch decl.Kind {
 	case device.KindStr, device.KindBytes:
 		if decl.Kind == device.KindStr && !decl.ASCII {
@@ -166,11 +169,11 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 		}
 		for i := 0; i < n; i++ {
 			b := e.Var(fmt.Sprintf("%s[%d]", name, i), 8)
+			def := uint64(0)
 			if i < len(decl.DefaultBytes) {
-				s.Model = assign(s.Model, e.VarOf(b), uint64(decl.DefaultBytes[i]))
-			} else {
-				s.Model = assign(s.Model, e.VarOf(b), 0)
+				def = uint64(decl.DefaultBytes[i])
 			}
+			x.assign(s, b, def)
 			in.Bytes = append(in.Bytes, b)
 		}
 	case device.KindChoice:
@@ -187,7 +190,7 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 		in.Value, in.Index = e.ZExt(v, 64), int64(k)
 	case device.KindBool:
 		v := e.Var(name, 1)
-		s.Model = assign(s.Model, e.VarOf(v), uint64(decl.DefaultInt))
+		x.assign(s, v, uint64(decl.DefaultInt))
 		in.Value = e.ZExt(v, 64)
 	case device.KindInt:
 		lo, hi := decl.Range()
@@ -222,16 +225,20 @@ func (x *Explorer) scalar(s *state.State, v expr.Ref, def, lo, hi int64) bool {
 	if _, known := s.Facts.Fixed[v]; known {
 		return true
 	}
-	s.Model = assign(s.Model, e.VarOf(v), uint64(def)&expr.Mask(w))
+	x.assign(s, v, uint64(def)&expr.Mask(w))
 	return x.assume(s, low) && x.assume(s, high)
 }
 
-// assign returns a copy of model in which v has value k.
-func assign(model expr.Assignment, v expr.VarID, k uint64) expr.Assignment {
-	out := make(expr.Assignment, max(len(model), int(v)+1))
-	copy(out, model)
-	out[v] = k
-	return out
+// assign gives the new variable v its first value: def, or on a trail the one that leads along it.
+func (x *Explorer) assign(s *state.State, v expr.Ref, def uint64) {
+	id := x.ctx.VarOf(v)
+	if x.trail != nil && int(id) < len(x.trail.Model) {
+		def = x.trail.Model[id]
+	}
+	model := make(expr.Assignment, max(len(s.Model), int(id)+1))
+	copy(model, s.Model)
+	model[id] = def
+	s.Model = model
 }
 
 // place writes the expressions of a layout over an input into a guest object.

@@ -18,6 +18,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"sync/atomic"
 	"time"
 
 	"symchef/internal/exec"
@@ -45,8 +46,10 @@ type Config struct {
 	PathInstructions uint64
 	PathTime         time.Duration // wall clock: a path that takes longer is a hang, a boot a usage error
 	Booting          bool          // the root has its begin before it
-	Instructions     uint64        // all paths together
-	MaxPaths         int
+	// Budget limits all workers of an exploration together; nil: no limit.
+	Budget *Budget
+	// Exchange passes jobs between workers; nil for a worker alone.
+	Exchange Exchange
 	// OnBegin is called with the first state that reports the end of its boot,
 	// before it goes on, and the name of its test.
 	OnBegin func(s *state.State, test string)
@@ -73,6 +76,15 @@ type End struct {
 	Status kernel.Status // Finished without a report: how the process ended
 }
 
+// Budget is what an exploration may spend. Zero limits mean none.
+type Budget struct {
+	Instructions uint64 // retired on new parts of paths
+	Paths        int
+
+	instructions atomic.Uint64
+	paths        atomic.Int64
+}
+
 // Counts are the numbers of an exploration.
 type Counts struct {
 	Paths      int // ended
@@ -80,6 +92,7 @@ type Counts struct {
 	Pruned     int // paths ended by an assumption
 	Forks      int
 	Total      uint64 // instructions retired
+	Replayed   uint64 // instructions retired to bring back states that were not kept
 }
 
 // Explorer runs one exploration on one worker.
@@ -95,8 +108,9 @@ type Explorer struct {
 	solv    Solver
 	cfg     Config
 	sr      search.Searcher
-	pending map[uint64]*state.State
-	nodes   map[uint64]*search.Node
+	root    *state.State // where paths begin; never run
+	pending map[uint64]*candidate
+	kept    int          // candidates with a state
 	node    *search.Node // of the running state
 	trail   *Trail       // the path to follow; nil when exploring
 	nextID  uint64
@@ -111,7 +125,7 @@ func New(ctx *expr.Ctx, m *exec.Machine, s Solver, cfg Config) (*Explorer, error
 		return nil, err
 	}
 	return &Explorer{Dropped: map[string]int{}, ctx: ctx, m: m, solv: s, cfg: cfg, sr: sr,
-		pending: map[uint64]*state.State{}, nodes: map[uint64]*search.Node{}}, nil
+		pending: map[uint64]*candidate{}}, nil
 }
 
 // Pending returns how many states wait.
@@ -141,38 +155,47 @@ const chunk = 1 << 20
 
 // Run explores from root until nothing is left, a limit is reached or c is done.
 func (x *Explorer) Run(c context.Context, root *state.State) {
-	x.base = root.Sys.Retired
-	cur := root
 	x.node = search.Child(nil)
+	if !x.cfg.Booting {
+		x.setRoot(root)
+	}
+	x.loop(c, root)
+}
+
+// Work explores the jobs that other workers of the exchange give. Paths begin at root.
+func (x *Explorer) Work(c context.Context, root *state.State) {
+	x.setRoot(root)
+	x.loop(c, nil)
+}
+
+// setRoot keeps a copy of s as the beginning of all paths.
+func (x *Explorer) setRoot(s *state.State) {
+	x.base = s.Sys.Retired
+	x.root = s.Fork()
+}
+
+func (x *Explorer) loop(c context.Context, cur *state.State) {
 	x.began = time.Now()
 	for {
+		x.share()
 		if cur == nil {
 			if x.Usage != "" {
 				return
 			}
-			if x.cfg.MaxPaths > 0 && x.Counts.Paths >= x.cfg.MaxPaths && x.sr.Len() > 0 {
+			if b := x.cfg.Budget; b != nil && b.Paths > 0 && int(b.paths.Load()) >= b.Paths && x.sr.Len() > 0 {
 				x.drop("limit: --max-paths")
 				return
 			}
 			if cur = x.pick(); cur == nil {
+				if x.take(c) {
+					continue
+				}
 				return
 			}
 			x.began = time.Now()
 		}
-		if c.Err() != nil {
-			x.drop("interrupted")
-			x.drop("a running path was abandoned")
-			return
-		}
-		if x.cfg.OnTick != nil {
-			if why := x.cfg.OnTick(x); why != "" {
-				x.drop(why)
-				x.drop("a running path was abandoned")
-				return
-			}
-		}
-		if x.cfg.Instructions > 0 && x.Counts.Total >= x.cfg.Instructions {
-			x.drop("limit: --instructions")
+		if why := x.stop(c); why != "" {
+			x.drop(why)
 			x.drop("a running path was abandoned")
 			return
 		}
@@ -182,6 +205,20 @@ func (x *Explorer) Run(c context.Context, root *state.State) {
 	}
 }
 
+// stop says why the exploration ends before it is complete, if it does.
+func (x *Explorer) stop(c context.Context) (why string) {
+	if c.Err() != nil {
+		return "interrupted"
+	}
+	if x.cfg.OnTick != nil {
+		why = x.cfg.OnTick(x)
+	}
+	if b := x.cfg.Budget; why == "" && b != nil && b.Instructions > 0 && b.instructions.Load() >= b.Instructions {
+		why = "limit: --instructions"
+	}
+	return why
+}
+
 // step runs s until the next stop and handles it; false when the path has ended.
 func (x *Explorer) step(s *state.State) bool {
 	if s.Request != nil {
@@ -189,7 +226,7 @@ func (x *Explorer) step(s *state.State) bool {
 	}
 	before := s.Sys.Retired
 	stop := x.m.Run(s.Sys, &s.Facts, chunk)
-	x.Counts.Total += s.Sys.Retired - before
+	x.retired(s.Sys.Retired - before)
 	switch stop.Kind {
 	case exec.Budget:
 		if x.cfg.Booting {
@@ -230,6 +267,18 @@ func (x *Explorer) step(s *state.State) bool {
 	return false
 }
 
+// retired counts n instructions.
+func (x *Explorer) retired(n uint64) {
+	if x.trail != nil {
+		x.Counts.Replayed += n
+		return
+	}
+	x.Counts.Total += n
+	if x.cfg.Budget != nil {
+		x.cfg.Budget.instructions.Add(n)
+	}
+}
+
 // decide fixes the value of r on s to what its model says and leaves the other values to a pending copy.
 func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) {
 	if _, known := s.Facts.Fixed[r]; known {
@@ -244,52 +293,11 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 	if w > 6 || uint64(len(s.Excl))+1 < 1<<w {
 		p := s.Fork()
 		p.Excl = append(p.Excl, state.Constraint{R: r, V: v})
-		x.add(p, here)
+		x.Counts.Forks++
+		x.add(candidateOf(p, here))
 	}
 	s.Record(x.ctx, kind, pc, r, v)
 	x.node = search.Child(here)
-}
-
-func (x *Explorer) add(p *state.State, n *search.Node) {
-	x.nextID++
-	p.ID = x.nextID
-	x.Counts.Forks++
-	x.pending[p.ID] = p
-	x.nodes[p.ID] = n
-	depth := 0
-	if p.Log != nil {
-		depth = p.Log.Depth
-	}
-	x.sr.Add(search.Candidate{ID: p.ID, Depth: depth, Node: n})
-}
-
-// pick returns the next pending state that has an input, rebased to it; nil when none is left.
-func (x *Explorer) pick() *state.State {
-	for {
-		id, more := x.sr.Next()
-		if !more {
-			return nil
-		}
-		p := x.pending[id]
-		x.node = x.nodes[id]
-		delete(x.pending, id)
-		delete(x.nodes, id)
-		conj := p.Conjuncts(x.ctx)
-		excl := p.Exclusions(x.ctx)
-		// The model satisfies everything but the exclusion of its own value.
-		res, model := x.solv.Check(solver.Query{Conjuncts: append(conj, excl...), Hint: p.Model, New: len(excl)})
-		switch res {
-		case solver.Unsat:
-			x.Counts.Infeasible++
-			continue
-		case solver.Unknown:
-			x.drop("solver: undecided query")
-			continue
-		}
-		p.Resume(x.ctx)
-		p.Rebase(x.ctx, model)
-		return p
-	}
 }
 
 // assume adds the condition r to s, asking for another model if the present
@@ -325,7 +333,7 @@ func (x *Explorer) bounds(s *state.State, r expr.Ref) {
 	if res != solver.Sat {
 		lo, hi = 0, expr.Mask(x.ctx.Width(r))
 	}
-	s.Facts.Ranges[r] = [2]uint64{lo, hi}
+	s.Prove(r, lo, hi)
 }
 
 func (x *Explorer) end(s *state.State, e End) {
@@ -334,6 +342,9 @@ func (x *Explorer) end(s *state.State, e End) {
 		return
 	}
 	x.Counts.Paths++
+	if x.cfg.Budget != nil {
+		x.cfg.Budget.paths.Add(1)
+	}
 	if s.Report.Pruned {
 		x.Counts.Pruned++
 		return

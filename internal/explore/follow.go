@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"symchef/internal/device"
 	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/solver"
@@ -18,13 +17,16 @@ import (
 // kind that the log has.
 type Trail struct {
 	Decisions []testcase.Decision
-	// Inputs are values that take the path; they only spare the solver work.
-	Inputs []testcase.Input
+	// Model are values of inputs that take the path; it spares the solver work.
+	Model expr.Assignment
 	// Open: a limit cut the path off; following ends with the log.
 	Open bool
 
-	next int
-	err  error
+	fork    bool     // following ends where the log does, at the fork that takes none of excl
+	excl    []uint64 // none: anywhere after the last decision
+	next    int
+	arrived bool
+	err     error
 }
 
 // Follow runs the path of trail from root. The error says where the program
@@ -32,9 +34,16 @@ type Trail struct {
 func (x *Explorer) Follow(c context.Context, root *state.State, trail *Trail) error {
 	x.trail = trail
 	defer func() { x.trail = nil }()
-	x.base, x.began = root.Sys.Retired, time.Now()
+	if !x.cfg.Booting {
+		x.base = root.Sys.Retired
+	}
+	x.began = time.Now()
+	root.Rebase(x.ctx, trail.Model)
 	n := len(trail.Decisions)
-	for trail.err == nil && c.Err() == nil && !(trail.Open && trail.next == n) && x.step(root) {
+	if trail.next == n && (trail.Open || trail.fork && trail.excl == nil) {
+		trail.arrived = true
+	}
+	for trail.err == nil && c.Err() == nil && !trail.arrived && x.step(root) {
 	}
 	switch {
 	case c.Err() != nil:
@@ -43,6 +52,8 @@ func (x *Explorer) Follow(c context.Context, root *state.State, trail *Trail) er
 		return trail.err
 	case trail.next < n:
 		return fmt.Errorf("the path ended after %d of %d decisions", trail.next, n)
+	case trail.fork && !trail.arrived:
+		return fmt.Errorf("the path ended at decision %d, before it forked", n)
 	}
 	return nil
 }
@@ -65,7 +76,15 @@ func (t *Trail) take(kind exec.DecisionKind, pc uint64) (v uint64, ok bool) {
 
 // follow makes the decision about r that the trail has.
 func (x *Explorer) follow(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) {
-	v, ok := x.trail.take(kind, pc)
+	t := x.trail
+	if t.fork && t.next == len(t.Decisions) {
+		for _, v := range t.excl {
+			s.Excl = append(s.Excl, state.Constraint{R: r, V: v})
+		}
+		t.arrived = true
+		return
+	}
+	v, ok := t.take(kind, pc)
 	if !ok {
 		return
 	}
@@ -73,38 +92,57 @@ func (x *Explorer) follow(s *state.State, kind exec.DecisionKind, pc uint64, r e
 		c := state.Constraint{R: r, V: v}
 		res, model := x.solv.Check(solver.Query{Conjuncts: append(s.Conjuncts(x.ctx), c.Cond(x.ctx)), Hint: s.Model, New: 1})
 		if res != solver.Sat {
-			x.trail.err = fmt.Errorf("decision %d, a %v at %#x: the value %#x of the log is %v", x.trail.next, kind, pc, v, res)
+			t.err = fmt.Errorf("decision %d, a %v at %#x: the value %#x of the log is %v", t.next, kind, pc, v, res)
 			return
 		}
 		s.Rebase(x.ctx, model)
 	}
 	s.Record(x.ctx, kind, pc, r, v)
+	if t.next == len(t.Decisions) && (t.Open || t.fork && t.excl == nil) {
+		t.arrived = true
+	}
 }
 
-// seed makes the trail's value of input number n the default of decl.
-func (t *Trail) seed(n int, decl *device.Input) {
-	if n >= len(t.Inputs) {
-		return
+// ModelOf is the assignment over the variables of ctx that the inputs of a test case have.
+func ModelOf(ctx *expr.Ctx, inputs []testcase.Input) (expr.Assignment, error) {
+	var vals Values
+	seen := map[string]int{}
+	for _, in := range inputs {
+		seen[in.Name]++
+		name := numbered(in.Name, seen[in.Name])
+		switch in.Type {
+		case testcase.TypeInt:
+			v, err := in.Int()
+			if err != nil {
+				return nil, err
+			}
+			vals = append(vals, Value{name, 64, uint64(v)})
+		case testcase.TypeBool:
+			v, err := in.Bool()
+			if err != nil {
+				return nil, err
+			}
+			bit := uint64(0)
+			if v {
+				bit = 1
+			}
+			vals = append(vals, Value{name, 1, bit})
+		case testcase.TypeChoice:
+			v, err := in.Choice()
+			if err != nil {
+				return nil, err
+			}
+			vals = append(vals, Value{name, 32, uint64(v)})
+		default:
+			b, err := in.Bytes()
+			if err != nil {
+				return nil, err
+			}
+			vals = append(vals, Value{name + ".len", 32, uint64(len(b))})
+			for i, v := range b {
+				vals = append(vals, Value{fmt.Sprintf("%s[%d]", name, i), 8, uint64(v)})
+			}
+		}
 	}
-	in := t.Inputs[n]
-	switch decl.Kind {
-	case device.KindStr, device.KindBytes:
-		if b, err := in.Bytes(); err == nil {
-			decl.DefaultBytes = b
-		}
-	case device.KindInt:
-		if v, err := in.Int(); err == nil {
-			decl.DefaultInt = v
-		}
-	case device.KindBool:
-		if v, err := in.Bool(); err == nil && v {
-			decl.DefaultInt = 1
-		} else if err == nil {
-			decl.DefaultInt = 0
-		}
-	case device.KindChoice:
-		if v, err := in.Choice(); err == nil {
-			decl.DefaultInt = int64(v)
-		}
-	}
+	return vals.in(ctx), nil
 }

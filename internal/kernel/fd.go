@@ -105,7 +105,7 @@ func (c *call) sysIoctl() (uint64, error) {
 			}
 			n = len(c.s.pipes.get(f.In).Buf.Data)
 		case fileStdin:
-			n = len(c.s.cfg.Stdin.Data) - int(f.Off)
+			n = len(c.s.stdin.Data) - int(f.Off)
 		case fileLower, fileNode:
 			n = int(c.s.fileStat(f).Size - f.Off)
 		default:

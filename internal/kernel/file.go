@@ -360,7 +360,7 @@ func (c *call) readFile(i int, off int64, n int) (mem.Bytes, error) {
 	case fileDir:
 		return b, unix.EISDIR
 	case fileStdin:
-		in := c.s.cfg.Stdin
+		in := c.s.stdin
 		at := min(pos, int64(len(in.Data)))
 		b = in.Slice(int(at), int(min(int64(len(in.Data)), at+int64(n))))
 	case filePipe, fileSocket:

@@ -217,7 +217,7 @@ func TestForkIsolates(t *testing.T) {
 func TestSymbolicData(t *testing.T) {
 	ctx := expr.New()
 	v := ctx.Var("x", 8)
-	m := boot(t, Config{Cwd: "/tmp", Stdin: mem.Bytes{Data: []byte("ab"), Sym: []expr.Ref{0, v}}})
+	m := boot(t, Config{Cwd: "/tmp", Stdin: mem.Bytes{Data: []byte("abb"), Sym: []expr.Ref{0, v, v}}})
 	buf := m.space(64)
 	m.must(0, 0, buf, 2)
 	m.must(1, 1, buf, 2)
@@ -249,6 +249,10 @@ func TestSymbolicData(t *testing.T) {
 	}
 	if got := m.peek(buf+56, 2); string(got) != "aZ" {
 		t.Errorf("pipe after Rebase: %q", got)
+	}
+	m.must(0, 0, buf+60, 2)
+	if got := m.peek(buf+60, 1); string(got) != "Z" {
+		t.Errorf("standard input after Rebase: %q", got)
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *System) ready(i int) uint32 {
 		}
 		return r
 	case fileStdin:
-		if f.Off < int64(len(s.cfg.Stdin.Data)) {
+		if f.Off < int64(len(s.stdin.Data)) {
 			return unix.POLLIN | unix.POLLHUP
 		}
 		return unix.POLLHUP

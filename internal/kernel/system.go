@@ -44,6 +44,7 @@ type System struct {
 
 	owner uint64 // stamp of the rows this system may write; see table
 	cfg   *Config
+	stdin mem.Bytes // all of it; f.Off says what has been read
 	host  *Host
 
 	procs  []*Process // ascending PID; zombies included
@@ -84,7 +85,7 @@ func Boot(cfg Config) (*System, error) {
 }
 
 func newSystem(cfg *Config) *System {
-	s := &System{owner: lastOwner.Add(1), cfg: cfg, host: cfg.Host, rng: cfg.Seed, device: -1}
+	s := &System{owner: lastOwner.Add(1), cfg: cfg, stdin: cfg.Stdin, host: cfg.Host, rng: cfg.Seed, device: -1}
 	s.nodes.add(s.owner, &inode{})
 	s.nodes.add(s.owner, &inode{Mode: unix.S_IFDIR | 0o755, Nlink: 2, Lower: "/"})
 	return s
@@ -223,6 +224,7 @@ func (s *System) Rebase(eval func(expr.Ref) uint64) {
 	for i := range s.out {
 		s.out[i] = s.out[i].rebase(eval)
 	}
+	s.stdin = rebased(s.stdin, eval)
 	s.rebaseFiles(eval)
 }
 

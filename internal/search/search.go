@@ -9,25 +9,27 @@ package search
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"strings"
 )
 
 // Candidate is a pending state.
 type Candidate struct {
-	ID uint64
-	// Trail is the branch taken at each decision from the root: equal prefixes mean shared ancestors.
+	ID    uint64
 	Depth int
-	Node  *Node
+	Node  *Node // where the state was forked; nil: at the root
 }
 
 // Node is a node of the execution tree as random-path sees it. Its weight is
-// the number of pending candidates at or below it.
+// the number of pending candidates at or below it; a node without any is not linked
+// from its parent.
 type Node struct {
 	Parent *Node
-	kids   []*Node // in order of creation
+	kids   []*Node // in order of linking
+	linked bool
 	weight int
-	cand   []Candidate // pending at this node
+	cand   []uint64 // pending at this node
 }
 
 // Searcher chooses the next state. Its choices depend on its seed and on the
@@ -36,6 +38,8 @@ type Searcher interface {
 	Add(Candidate)
 	// Next removes and returns a candidate; false if there is none.
 	Next() (uint64, bool)
+	// Remove drops candidates.
+	Remove(ids map[uint64]bool)
 	Len() int
 }
 
@@ -55,7 +59,9 @@ var makers = map[string]func(seed uint64) Searcher{
 	"random": func(seed uint64) Searcher {
 		return &list{rng: source(seed), pick: func(n int, r *rand.Rand) int { return r.IntN(n) }}
 	},
-	"random-path": func(seed uint64) Searcher { return &randomPath{root: &Node{}, rng: source(seed)} },
+	"random-path": func(seed uint64) Searcher {
+		return &randomPath{root: &Node{}, rng: source(seed), at: map[uint64]*Node{}}
+	},
 }
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x53796d43686566)) }
@@ -71,13 +77,19 @@ func New(name string, seed uint64) (Searcher, error) {
 
 // list serves dfs and random: the chosen element is replaced by the last.
 type list struct {
-	c    []Candidate
+	c    []uint64
 	rng  *rand.Rand
 	pick func(n int, r *rand.Rand) int
 }
 
-func (l *list) Add(c Candidate) { l.c = append(l.c, c) }
+func (l *list) Add(c Candidate) { l.c = append(l.c, c.ID) }
 func (l *list) Len() int        { return len(l.c) }
+
+func (l *list) Remove(ids map[uint64]bool) { l.c = without(l.c, ids) }
+
+func without(c []uint64, ids map[uint64]bool) []uint64 {
+	return slices.DeleteFunc(c, func(id uint64) bool { return ids[id] })
+}
 
 func (l *list) Next() (uint64, bool) {
 	n := len(l.c)
@@ -85,7 +97,7 @@ func (l *list) Next() (uint64, bool) {
 		return 0, false
 	}
 	i := l.pick(n, l.rng)
-	id := l.c[i].ID
+	id := l.c[i]
 	l.c[i] = l.c[n-1]
 	l.c = l.c[:n-1]
 	return id, true
@@ -93,21 +105,25 @@ func (l *list) Next() (uint64, bool) {
 
 // queue serves bfs.
 type queue struct {
-	c    []Candidate
+	c    []uint64
 	head int
 }
 
-func (q *queue) Add(c Candidate) { q.c = append(q.c, c) }
+func (q *queue) Add(c Candidate) { q.c = append(q.c, c.ID) }
 func (q *queue) Len() int        { return len(q.c) - q.head }
+
+func (q *queue) Remove(ids map[uint64]bool) {
+	q.c, q.head = without(q.c[q.head:], ids), 0
+}
 
 func (q *queue) Next() (uint64, bool) {
 	if q.Len() == 0 {
 		return 0, false
 	}
-	id := q.c[q.head].ID
+	id := q.c[q.head]
 	q.head++
 	if q.head > 1024 && q.head*2 > len(q.c) {
-		q.c = append([]Candidate(nil), q.c[q.head:]...)
+		q.c = slices.Clone(q.c[q.head:])
 		q.head = 0
 	}
 	return id, true
@@ -118,70 +134,78 @@ func (q *queue) Next() (uint64, bool) {
 type randomPath struct {
 	root *Node
 	rng  *rand.Rand
-	n    int
+	at   map[uint64]*Node // of each candidate
 }
 
-func (s *randomPath) Len() int { return s.n }
+func (s *randomPath) Len() int { return len(s.at) }
 
 func (s *randomPath) Add(c Candidate) {
 	n := c.Node
 	if n == nil {
 		n = s.root
 	}
-	n.cand = append(n.cand, c)
-	s.n++
-	for ; n != nil; n = n.Parent {
+	n.cand = append(n.cand, c.ID)
+	s.at[c.ID] = n
+	for {
 		n.weight++
-		if n.Parent == nil && n != s.root {
-			// A tree seen for the first time hangs below the root.
-			n.Parent = s.root
-			s.root.kids = append(s.root.kids, n)
-			s.root.weight++
-			break
+		if n == s.root {
+			return
 		}
+		up := n.Parent
+		if up == nil {
+			up = s.root
+		}
+		if !n.linked {
+			n.linked = true
+			up.kids = append(up.kids, n)
+		}
+		n = up
 	}
 }
 
 func (s *randomPath) Next() (uint64, bool) {
-	if s.n == 0 {
+	if len(s.at) == 0 {
 		return 0, false
 	}
 	n := s.root
 	for {
-		var live []*Node
-		kept := n.kids[:0]
-		for _, k := range n.kids {
-			if k.weight > 0 {
-				live = append(live, k)
-			}
-			kept = append(kept, k)
-		}
-		n.kids = kept
-		choices := len(live)
+		n.kids = slices.DeleteFunc(n.kids, func(k *Node) bool {
+			k.linked = k.weight > 0
+			return !k.linked
+		})
+		choices := len(n.kids)
 		if len(n.cand) > 0 {
 			choices++
 		}
 		i := s.rng.IntN(choices)
-		if i == len(live) {
+		if i == len(n.kids) {
 			break
 		}
-		n = live[i]
+		n = n.kids[i]
 	}
-	s.n--
-	last := len(n.cand) - 1
-	c := n.cand[last]
-	n.cand = n.cand[:last]
-	for ; n != nil; n = n.Parent {
+	id := n.cand[len(n.cand)-1]
+	s.drop(id)
+	return id, true
+}
+
+func (s *randomPath) drop(id uint64) {
+	n := s.at[id]
+	delete(s.at, id)
+	n.cand = slices.DeleteFunc(n.cand, func(c uint64) bool { return c == id })
+	for ; n != s.root; n = n.Parent {
 		n.weight--
+		if n.Parent == nil {
+			break
+		}
 	}
-	return c.ID, true
+	s.root.weight--
+}
+
+func (s *randomPath) Remove(ids map[uint64]bool) {
+	for id := range ids {
+		s.drop(id)
+	}
 }
 
 // Child returns a new node below n (nil: below the root).
-func Child(n *Node) *Node {
-	c := &Node{Parent: n}
-	if n != nil {
-		n.kids = append(n.kids, c)
-	}
-	return c
-}
+func Child(n *Node) *Node { return &Node{Parent: n} }

@@ -78,3 +78,30 @@ func TestUnknownStrategy(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// Removed candidates never come; the others all do.
+func TestRemove(t *testing.T) {
+	for _, name := range Names() {
+		s, _ := New(name, 3)
+		var node *Node
+		for i := uint64(1); i <= 100; i++ {
+			s.Add(Candidate{ID: i, Node: node})
+			node = Child(node)
+		}
+		gone := map[uint64]bool{}
+		for i := uint64(1); i <= 100; i += 3 {
+			gone[i] = true
+		}
+		s.Remove(gone)
+		if s.Len() != 100-len(gone) {
+			t.Errorf("%s: %d left", name, s.Len())
+		}
+		for n := s.Len(); n > 0; n-- {
+			id, ok := s.Next()
+			if !ok || gone[id] {
+				t.Fatalf("%s: %d, %v with %d left", name, id, ok, n)
+			}
+			gone[id] = true
+		}
+	}
+}

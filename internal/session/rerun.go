@@ -87,7 +87,11 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 		}
 	}
 	r := newRun(o, t)
-	root, err := r.boot(want.Inputs)
+	root, err := r.boot()
+	if err != nil {
+		return "", err
+	}
+	model, err := explore.ModelOf(r.ctx, want.Inputs)
 	if err != nil {
 		return "", err
 	}
@@ -103,7 +107,7 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 	if r.x, err = explore.New(r.ctx, r.m, r.chain, cfg); err != nil {
 		return "", err
 	}
-	trail := &explore.Trail{Decisions: want.Decisions, Inputs: want.Inputs, Open: want.EndedBy != ""}
+	trail := &explore.Trail{Decisions: want.Decisions, Model: model, Open: want.EndedBy != ""}
 	if err := r.x.Follow(c, root, trail); err != nil {
 		if c.Err() != nil {
 			return "", err

@@ -126,13 +126,13 @@ func newRun(o *Options, t *target) *run {
 // explore boots the target and explores it.
 func (r *run) explore(c context.Context) (err error) {
 	o := r.o
-	root, err := r.boot(nil)
+	root, err := r.boot()
 	if err != nil {
 		return err
 	}
 	cfg := explore.Config{
 		Strategy: o.Strategy, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
-		Instructions: o.Instructions, MaxPaths: o.MaxPaths,
+		Budget:  &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths},
 		Booting: !r.hadBegin, OnBegin: r.onBegin, OnPath: r.onPath, OnTick: r.onTick,
 	}
 	if r.t.desc != nil {
@@ -328,9 +328,8 @@ func (r *run) finish(rep *replay.Report, err error) {
 }
 
 // boot returns the state to start from: the boot snapshot where there is
-// one, else the start of the process. The symbolic inputs of a program begin with
-// the values of inputs.
-func (r *run) boot(inputs []testcase.Input) (*state.State, error) {
+// one, else the start of the process.
+func (r *run) boot() (*state.State, error) {
 	isPython := r.t.tc.Kind == testcase.Python
 	cfg := kernelConfig(r.t.tc, isPython, r.o.Seed)
 	var root *state.State
@@ -346,7 +345,7 @@ func (r *run) boot(inputs []testcase.Input) (*state.State, error) {
 			hookEntries(r.m, r.t.found.Image, sys.CurrentProcess().Mem)
 		}
 	} else if r.o.StdinLen > 0 {
-		cfg.Stdin = symbolicBytes(r.ctx, "stdin", initial(inputs, "stdin", r.o.StdinLen, 0))
+		cfg.Stdin = symbolicBytes(r.ctx, "stdin", make([]byte, r.o.StdinLen))
 	}
 	if root == nil {
 		sys, err := kernel.Boot(cfg)
@@ -357,7 +356,7 @@ func (r *run) boot(inputs []testcase.Input) (*state.State, error) {
 		if !isPython {
 			r.hadBegin = true
 			root.Model = addModel(nil, r.ctx, cfg.Stdin)
-			if err := r.symbolicArgv(root, inputs); err != nil {
+			if err := r.symbolicArgv(root); err != nil {
 				return nil, err
 			}
 		}

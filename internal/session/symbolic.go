@@ -9,7 +9,6 @@ import (
 	"symchef/internal/mem"
 	"symchef/internal/smtlib"
 	"symchef/internal/state"
-	"symchef/internal/testcase"
 )
 
 // symbolicBytes returns variables NAME[0], NAME[1], ... with values p.
@@ -19,16 +18,6 @@ func symbolicBytes(ctx *expr.Ctx, name string, p []byte) mem.Bytes {
 		b.Sym[i] = ctx.Var(fmt.Sprintf("%s[%d]", name, i), 8)
 	}
 	return b
-}
-
-// initial is the value of the input called name, or n bytes of fill if inputs has none such.
-func initial(inputs []testcase.Input, name string, n int, fill byte) []byte {
-	for _, in := range inputs {
-		if b, err := in.Bytes(); err == nil && in.Name == name && len(b) == n {
-			return b
-		}
-	}
-	return bytes.Repeat([]byte{fill}, n)
 }
 
 // addModel gives symbolic bytes their values.
@@ -45,7 +34,7 @@ func addModel(model expr.Assignment, ctx *expr.Ctx, b mem.Bytes) expr.Assignment
 
 // symbolicArgv makes the last ArgvCount arguments on the initial stack
 // symbolic. Their bytes may be NUL, so shorter arguments are included.
-func (r *run) symbolicArgv(s *state.State, inputs []testcase.Input) error {
+func (r *run) symbolicArgv(s *state.State) error {
 	space := s.Sys.CurrentProcess().Mem
 	sp := s.Sys.Current().CPU.R[ir.RSP]
 	argc, err := space.ReadU(sp, 8)
@@ -59,7 +48,7 @@ func (r *run) symbolicArgv(s *state.State, inputs []testcase.Input) error {
 			return err
 		}
 		name := fmt.Sprintf("argv%d", n)
-		b := symbolicBytes(r.ctx, name, initial(inputs, name, r.o.ArgvLen, 'a'))
+		b := symbolicBytes(r.ctx, name, bytes.Repeat([]byte{'a'}, r.o.ArgvLen))
 		s.Model = addModel(s.Model, r.ctx, b)
 		if err := space.WriteSym(at, b); err != nil {
 			return err

@@ -33,6 +33,14 @@ type Constraint struct {
 	Depth  int
 }
 
+// Bound is a proven range of R, a consequence of the path condition at that point.
+// Lists share their tails.
+type Bound struct {
+	Parent *Bound
+	R      expr.Ref
+	Lo, Hi uint64 // inclusive, unsigned
+}
+
 // Entry is one entry of the decision log (version 1), last first. Lists share their tails.
 type Entry struct {
 	Parent *Entry
@@ -68,6 +76,7 @@ type Report struct {
 type State struct {
 	Sys    *kernel.System
 	Path   *Constraint
+	Bounds *Bound
 	Excl   []Constraint // R != V, all of one R: alternatives that other states take
 	Model  expr.Assignment
 	Log    *Entry
@@ -77,9 +86,6 @@ type State struct {
 	Report Report
 	// Request is a device request that has not been answered yet; the path may fork before it is.
 	Request []byte
-	// Start is Sys.Retired when the state's last fork was made: instructions that it shares with others.
-	Start uint64
-	ID    uint64 // number in order of creation
 }
 
 // Text is guest text: values and expressions of its bytes.
@@ -120,17 +126,37 @@ func (s *State) Assume(ctx *expr.Ctx, r expr.Ref, v uint64) {
 	s.learn(ctx, r, v)
 }
 
+// Prove adds a proven range.
+func (s *State) Prove(r expr.Ref, lo, hi uint64) {
+	s.Bounds = &Bound{s.Bounds, r, lo, hi}
+	s.Facts.Ranges[r] = [2]uint64{lo, hi}
+}
+
 // Record appends a decision to the log and its constraint to the path condition.
 func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.Ref, v uint64) {
-	e := &Entry{Parent: s.Log, Kind: kind, PC: pc, Value: v, Depth: 1, Digest: 0xcbf29ce484222325}
-	if s.Log != nil {
-		e.Depth, e.Digest = s.Log.Depth+1, s.Log.Digest
+	s.Log = s.Log.add(kind, pc, v)
+	s.Excl = nil
+	s.Assume(ctx, r, v)
+}
+
+// add appends a decision to the log that ends with l.
+func (l *Entry) add(kind exec.DecisionKind, pc, v uint64) *Entry {
+	e := &Entry{Parent: l, Kind: kind, PC: pc, Value: v, Depth: 1, Digest: 0xcbf29ce484222325}
+	if l != nil {
+		e.Depth, e.Digest = l.Depth+1, l.Digest
 	}
 	e.Digest = (e.Digest ^ pc ^ uint64(kind)<<56) * 0x100000001b3
 	e.Digest ^= e.Digest >> 29
-	s.Log = e
-	s.Excl = nil
-	s.Assume(ctx, r, v)
+	return e
+}
+
+// LogOf is the log with these decisions. Require: their kinds are known.
+func LogOf(list []testcase.Decision) *Entry {
+	var l *Entry
+	for _, d := range list {
+		l = l.add(exec.KindOf(d.Kind), uint64(d.PC), uint64(d.Value))
+	}
+	return l
 }
 
 // learn records what r == v fixes beside itself. It looks at structure only.
@@ -239,15 +265,21 @@ func (s *State) Resume(ctx *expr.Ctx) {
 	for i := len(list) - 1; i >= 0; i-- {
 		s.learn(ctx, list[i].R, list[i].V)
 	}
+	for b := s.Bounds; b != nil; b = b.Parent {
+		s.Facts.Ranges[b.R] = [2]uint64{b.Lo, b.Hi}
+	}
 }
 
 // Decisions returns the log in order.
-func (s *State) Decisions() []testcase.Decision {
-	if s.Log == nil {
+func (s *State) Decisions() []testcase.Decision { return s.Log.Decisions() }
+
+// Decisions returns the log that ends with l, in order.
+func (l *Entry) Decisions() []testcase.Decision {
+	if l == nil {
 		return nil
 	}
-	out := make([]testcase.Decision, s.Log.Depth)
-	for e := s.Log; e != nil; e = e.Parent {
+	out := make([]testcase.Decision, l.Depth)
+	for e := l; e != nil; e = e.Parent {
 		out[e.Depth-1] = testcase.Decision{Kind: e.Kind.String(), PC: testcase.Hex(e.PC), Value: testcase.Hex(e.Value)}
 	}
 	return out

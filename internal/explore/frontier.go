@@ -1,0 +1,153 @@
+package explore
+
+import (
+	"context"
+	"sort"
+
+	"symchef/internal/expr"
+	"symchef/internal/search"
+	"symchef/internal/solver"
+	"symchef/internal/state"
+)
+
+// A candidate is a pending state: the fork of a path that takes none of the values
+// Excl at the decision after log. It is materialised while st is set, else virtual: the log
+// leads to it (the Cloud9 thesis, section 3.2).
+//
+// Invariant: model satisfies the path condition of log, so following the log under it asks
+// no solver, and gives the state that was forked.
+type candidate struct {
+	log   *state.Entry
+	excl  []uint64 // none: the decision after log, if any, is open
+	model expr.Assignment
+	node  *search.Node
+	st    *state.State
+}
+
+func candidateOf(s *state.State, n *search.Node) *candidate {
+	c := &candidate{log: s.Log, model: s.Model, node: n, st: s}
+	for _, e := range s.Excl {
+		c.excl = append(c.excl, e.V)
+	}
+	return c
+}
+
+func (x *Explorer) add(p *candidate) {
+	x.nextID++
+	x.pending[x.nextID] = p
+	if p.st != nil {
+		x.kept++
+	}
+	depth := 0
+	if p.log != nil {
+		depth = p.log.Depth
+	}
+	x.sr.Add(search.Candidate{ID: x.nextID, Depth: depth, Node: p.node})
+}
+
+func (x *Explorer) remove(id uint64) *candidate {
+	p := x.pending[id]
+	delete(x.pending, id)
+	if p.st != nil {
+		x.kept--
+	}
+	return p
+}
+
+// pick returns the next pending state that has an input, rebased to it; nil when none is left.
+func (x *Explorer) pick() *state.State {
+	for {
+		id, more := x.sr.Next()
+		if !more {
+			return nil
+		}
+		p := x.remove(id)
+		x.node = p.node
+		s := p.st
+		if s == nil {
+			var err error
+			if s, err = x.materialise(p); err != nil {
+				// The invariant of candidate is broken: nothing that was found so far can be relied on.
+				panic("explore: a path strays from its own log: " + err.Error())
+			}
+		} else {
+			s.Resume(x.ctx)
+		}
+		if len(s.Excl) == 0 {
+			return s
+		}
+		conj := append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...)
+		// The model satisfies everything but the exclusion of its own value.
+		res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: len(s.Excl)})
+		switch res {
+		case solver.Unsat:
+			x.Counts.Infeasible++
+			continue
+		case solver.Unknown:
+			x.drop("solver: undecided query")
+			continue
+		}
+		s.Rebase(x.ctx, model)
+		return s
+	}
+}
+
+// materialise brings back the state of a virtual candidate by following its log.
+func (x *Explorer) materialise(p *candidate) (*state.State, error) {
+	s := x.root.Fork()
+	s.Resume(x.ctx)
+	began := x.began
+	err := x.Follow(context.Background(), s, &Trail{Decisions: p.log.Decisions(), Model: p.model, fork: true, excl: p.excl})
+	x.began = began
+	return s, err
+}
+
+// Kept returns how many pending states are materialised.
+func (x *Explorer) Kept() int { return x.kept }
+
+// Evict makes all but n pending states virtual: those that the strategy will
+// probably want first are kept. What is explored, and in which order, does not change.
+func (x *Explorer) Evict(n int) {
+	if x.kept <= n {
+		return
+	}
+	ids := x.ids()
+	for _, id := range ids[:len(ids)-min(n, len(ids))] {
+		if p := x.pending[id]; p.st != nil {
+			p.st = nil
+			x.kept--
+		}
+	}
+}
+
+// ids lists the pending candidates, oldest first.
+func (x *Explorer) ids() []uint64 {
+	ids := make([]uint64, 0, len(x.pending))
+	for id := range x.pending {
+		ids = append(ids, id)
+	}
+	sort.Slice(ids, func(i, j int) bool { return ids[i] < ids[j] })
+	return ids
+}
+
+// Renew makes every candidate virtual and goes on with another engine: its
+// expressions are what the candidates need, and nothing else. Paths begin at root.
+// Require: no path is running.
+func (x *Explorer) Renew(ctx *expr.Ctx, root *state.State) {
+	x.Evict(0)
+	old := x.ctx
+	models := map[*uint64]expr.Assignment{} // candidates share their models
+	for _, id := range x.ids() {
+		p := x.pending[id]
+		if len(p.model) == 0 {
+			continue
+		}
+		key := &p.model[0]
+		if models[key] == nil {
+			models[key] = valuesOf(old, p.model).in(ctx)
+		}
+		p.model = models[key]
+	}
+	x.ctx = ctx
+	x.setRoot(root)
+}
