@@ -82,7 +82,7 @@ func parts(st *state.State) (*cpu.CPU, *mem.Space) {
 // finish runs st to its end, deciding as its model says, and returns the decisions' kinds.
 func finish(t testing.TB, m *exec.Machine, st *state.State) (kinds []exec.DecisionKind) {
 	t.Helper()
-	for range 1000 {
+	for range 20000 {
 		switch stop := m.Run(st.Sys, &st.Facts, 1<<20); stop.Kind {
 		case exec.Exited:
 			return kinds

@@ -37,7 +37,7 @@ func TestTLB(t *testing.T) {
 		for range 1500 {
 			k := r.IntN(len(sides))
 			d := sides[k]
-			at := dataBase + r.Uint64N(5)*guest.PageSize + r.Uint64N(20)*128 + r.Uint64N(16) - 8
+			at := dataBase + r.Uint64N(5)*guest.PageSize + r.Uint64N(3)*256 + r.Uint64N(16) - 8
 			start := at &^ (guest.PageSize - 1)
 			prot := guest.Prot(r.IntN(8))
 			w := widths[r.IntN(4)]

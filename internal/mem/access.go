@@ -149,9 +149,6 @@ func (o *overlay) set(i int, r expr.Ref) {
 
 // HasSym reports whether one of the n bytes at addr is symbolic. A range that wraps holds none.
 func (s *Space) HasSym(addr, n uint64) bool {
-	if addr+n < addr {
-		return false
-	}
 	for end := min(addr+n, guest.AddrLimit); addr < end; {
 		o, next := s.overlayAt(addr)
 		if o != nil {

@@ -250,7 +250,12 @@ func (d *side) step(r *rand.Rand) (what string, err error) {
 		d.s.Rebase(func(r expr.Ref) uint64 { return uint64(value(r, d.salt)) })
 		return "rebase", nil
 	case 11:
-		return fmt.Sprintf("cached %#x", a), d.direct(r, a)
+		if err := d.direct(r, a); err != nil || r.IntN(2) == 0 {
+			return fmt.Sprintf("cached %#x", a), err
+		}
+		b := d.symbolic(r, n) // at once, behind the cache's back
+		want := d.write(a, b, guest.ProtWrite)
+		return fmt.Sprintf("cached, writesym %#x+%#x", a, n), same(d.s.WriteSym(a, b), want)
 	default:
 		return fmt.Sprintf("read %#x+%#x", a, n), d.compareAt(a, n)
 	}
@@ -334,6 +339,21 @@ func (d *side) compareAt(a uint64, n int) error {
 	return nil
 }
 
+// stale reports a cached translation that is not what it was, though Gen is.
+func (d *side) stale() error {
+	if d.gen != d.s.Gen {
+		return nil
+	}
+	for g, p := range d.cached {
+		for i, v := range p {
+			if c := d.at(g*mem.GranuleSize+uint64(i), 0); c == nil || c.v != v {
+				return fmt.Errorf("a cached translation of %#x is stale", g*mem.GranuleSize)
+			}
+		}
+	}
+	return nil
+}
+
 // compare compares all of the space with the model.
 func (d *side) compare() error {
 	all := make([]byte, page)
@@ -351,6 +371,13 @@ func (d *side) compare() error {
 			for i, c := range p.cells {
 				if all[i] != c.v {
 					return fmt.Errorf("byte %#x: %#x, want %#x", n*page+uint64(i), all[i], c.v)
+				}
+			}
+		}
+		if fetched := d.s.Fetch(n*page, all); p.prot&guest.ProtExec != 0 {
+			for i, c := range p.cells {
+				if fetched < int(page) || all[i] != c.v {
+					return fmt.Errorf("code byte %#x: %#x, want %#x", n*page+uint64(i), all[i], c.v)
 				}
 			}
 		}
@@ -386,15 +413,6 @@ func (d *side) compare() error {
 	}
 	if covered != uint64(len(d.pages)) {
 		return fmt.Errorf("%d pages are mapped, want %d", covered, len(d.pages))
-	}
-	if d.gen == d.s.Gen {
-		for g, p := range d.cached {
-			for i, v := range p {
-				if c := d.at(g*mem.GranuleSize+uint64(i), 0); c == nil || c.v != v {
-					return fmt.Errorf("a cached translation of %#x is stale", g*mem.GranuleSize)
-				}
-			}
-		}
 	}
 	return err
 }
@@ -434,6 +452,9 @@ func TestRandomOperations(t *testing.T) {
 				what, err = d.step(r)
 			}
 			trace = append(trace, fmt.Sprintf("%d: %s", k, what))
+			if err == nil {
+				err = d.stale()
+			}
 			if err == nil && i%8 == 0 {
 				for j, d := range sides {
 					if err = d.compare(); err != nil {
