@@ -7,10 +7,6 @@ import (
 	"symchef/internal/mem"
 )
 
-// again is the stop of an instruction that can be executed again at once: a
-// fact was added or an operand made concrete.
-var again = Stop{Kind: numStops}
-
 // concolic runs a block from uop i on, computing expressions beside values. It
 // returns like fast; with stopped the reason too. A terminator whose condition
 // or target is symbolic is a decision, unless the path fixes it already.
