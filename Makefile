@@ -18,4 +18,4 @@ bench: symchef
 	go test -run '^$$' -bench . -benchtime 1x ./internal/bench/...
 
 conformance: symchef
-	go test ./internal/conformance
+	go test -timeout 60m ./internal/conformance -long

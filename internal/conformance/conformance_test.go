@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -39,14 +40,22 @@ type interpreter struct {
 	env     []string // what makes the interpreter's output a function of the script
 	scripts string   // globs below testdata
 	min     int      // number of scripts there are at least
+	long    bool     // only with -long
 }
 
+var longFlag = flag.Bool("long", false, "run the rows that take minutes, too")
+
 var interpreters = []interpreter{
-	{"python3.11", "/usr/bin/python3.11", nil, []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"}, "python/*.py", 20},
-	{"lua5.4", "lua5.4", nil, nil, "lua/common/*.lua lua/5.4/*.lua", 20},
-	{"lua5.1", "lua5.1", nil, nil, "lua/common/*.lua", 15},
-	{"perl", "perl", nil, []string{"PERL_HASH_SEED=0"}, "perl/*.pl", 14},
-	{"ruby3.1", "ruby3.1", nil, nil, "ruby/*.rb", 14},
+	{"python3.11", "/usr/bin/python3.11", nil, []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"}, "python/*.py", 20, false},
+	{"lua5.4", "lua5.4", nil, nil, "lua/common/*.lua lua/5.4/*.lua", 20, false},
+	{"lua5.1", "lua5.1", nil, nil, "lua/common/*.lua", 15, false},
+	{"perl", "perl", nil, []string{"PERL_HASH_SEED=0"}, "perl/*.pl", 15, false},
+	{"ruby3.1", "ruby3.1", nil, nil, "ruby/*.rb", 15, true},
+	{"php8.2", "php8.2", nil, nil, "php/*.php", 15, true},
+	{"mujs", "mujs", nil, nil, "mujs/*.js", 15, false},
+	{"Rscript", "Rscript", nil, nil, "r/*.R", 10, true},
+	{"R", "R", []string{"--no-echo", "--no-restore", "-f"}, nil, "r/err*.R r/out*.R", 2, true}, // a shell script
+	{"exec/R", "/usr/lib/R/bin/exec/R", []string{"--no-echo", "--no-restore", "-f"}, []string{"R_HOME=/usr/lib/R", "LD_LIBRARY_PATH=/usr/lib/R/lib"}, "r/err*.R r/alg*.R", 2, true},
 }
 
 // execArg as the first argument turns this test binary into `symchef exec`.
@@ -62,6 +71,9 @@ func TestMain(m *testing.M) {
 func TestConformance(t *testing.T) {
 	for _, in := range interpreters {
 		t.Run(in.name, func(t *testing.T) {
+			if in.long && !*longFlag {
+				t.Skip("skipped: takes minutes; make conformance runs it")
+			}
 			program, err := exec.LookPath(in.program)
 			if err != nil {
 				t.Skipf("skipped: %s is not installed", in.program)
@@ -141,7 +153,7 @@ type result struct {
 // run runs argv; the limit is generous, a native run ends long before it.
 func run(t *testing.T, dir string, env []string, stdin []byte, argv []string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var out, errs bytes.Buffer

@@ -116,6 +116,7 @@ func TestX87(t *testing.T) {
 	run("unary", x87State(0), []string{"fchs", "fabs", "fsqrt", "frndint", "fscale", "fprem", "fprem1", "ftst", "fxam", "fnop", "fincstp", "fdecstp", "fnclex", "fninit",
 		"ffree %st(2)", "ffreep %st(1)", "fxch %st(1)", "fxch %st(4)", "fxch %st(0)"})
 	run("fxtract", room(0), []string{"fxtract"})
+	run("transcendental", room(0), []string{"f2xm1", "fyl2x", "fyl2xp1", "fptan", "fpatan", "fsin", "fcos", "fsincos"})
 	cmp := each("fcom fcomp fucom fucomp", "%st(1)", "%st(4)")
 	cmp = append(cmp, each("fcomi fcomip fucomi fucomip fcmovb fcmovnb fcmove fcmovne fcmovbe fcmovnbe fcmovu fcmovnu", "%st(1), %st", "%st(6), %st")...)
 	run("compare", x87State(0), append(cmp, "fcompp", "fucompp"))

@@ -1,0 +1,2 @@
+// Garbage: cycles, many short-lived objects, long chains.
+var l = null; for (var i = 0; i < 20000; i++) l = { next: l, v: i }; var s = 0; for (var p = l; p; p = p.next) s += p.v; print(s); l = null; gc(); for (var i = 0; i < 2000; i++) { var o = {}; o.self = o; o.arr = new Array(10); } gc(); var big = []; for (var i = 0; i < 300; i++) big.push(new Array(100).join("x" + i)); print(big.length, big[299].length); big = null; gc(); var f = []; for (var i = 0; i < 2000; i++) f.push(function () { return i; }); print(f[5]());

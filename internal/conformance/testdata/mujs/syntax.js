@@ -1,0 +1,3 @@
+// A syntax error: nothing runs.
+print("never");
+var x = ;

@@ -1,0 +1,6 @@
+<?php
+// Integers, doubles, conversions.
+foreach ([-17, 0, 7, 2**31, PHP_INT_MAX, 0.1, 1e300] as $a) foreach ([-5, 3, 16, 0.25] as $b) { var_dump($a + $b, $a - $b, $a * $b, $a / $b, fmod($a, $b), $a <=> $b); if (abs($b) >= 1) echo $a % (int)$b, intdiv((int)min($a, 1e9), (int)$b), "\n"; }
+printf("%d %5.2f %e %x %o %b %s %05d|%-6s|%+d %'*10s %c %% %u\n", 42.9, 3.14159, 12345.678, 255, 8, 10, "s", 42, "ab", 5, "pad", 65, 3);
+var_dump(0.1 + 0.2, 1e15, 1e16, 1.5e-7, -0.0, NAN, INF, round(2.5), round(-3.455, 2), floor(-7.5), 7 <=> "7", "10" == "1e1", "abc" == 0, null == false, 5 % -3, 2 ** -1, 2 ** 63, PHP_INT_MAX + 1, (int)"12abc", (float)"1.5e3x", "5" + "5.5", 0x1f, 0b101, 0o17, 1_000, base_convert("zz", 36, 2), bindec("1011"), dechex(255), 6 & 3, 6 ^ 3, ~5, 1 << 40, -8 >> 1, number_format(1234567.891, 2), sqrt(2), round(sin(1), 10), hypot(3, 4), array_sum([0.1, 0.2, 0.3]), max(1, "2", 1.5), is_nan(sqrt(-1)), PHP_INT_SIZE, PHP_FLOAT_EPSILON);
+try { echo 1 % 0; } catch (DivisionByZeroError $e) { echo $e->getMessage(), "\n"; } try { echo 1 / 0; } catch (DivisionByZeroError $e) { echo $e->getMessage(), "\n"; } try { echo "abc" * 2; } catch (TypeError $e) { echo $e->getMessage(), "\n"; } mt_srand(42); echo mt_rand(), " ", mt_rand(1, 100), " ", rand(5, 5), "\n";

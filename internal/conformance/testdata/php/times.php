@@ -1,0 +1,3 @@
+<?php
+// What is certain about time.
+$a = microtime(true); $h = hrtime(true); usleep(30000); var_dump(microtime(true) - $a >= 0.029, hrtime(true) - $h >= 30000000, time() > 1e9, date_default_timezone_get(), gmdate("D, d M Y H:i:s", 951782400), date("N jS z t L B G h i s", 86400 * 365), getdate(1e9)["weekday"], strtotime("2024-01-01 00:00:00 UTC"), date_parse("2006-12-12 10:00:00.5")["fraction"], gettimeofday(true) > 1, memory_get_usage() > 0, gc_collect_cycles(), uniqid() !== uniqid(), date("D", strtotime("tomorrow", 0)), idate("y", 1e9), gmmktime(1, 2, 3, 4, 5, 2006), cal_days_in_month(CAL_GREGORIAN, 2, 2024), jdtogregorian(2451545));

@@ -1,0 +1,3 @@
+<?php
+// Bytes and characters.
+$s = "aé漢🦎ß"; echo strlen($s), " ", iconv_strlen($s), " ", iconv_substr($s, 1, 2), " ", bin2hex(iconv("UTF-8", "UTF-16LE", $s)), " ", json_encode($s), " ", htmlentities("é<ß>"), " ", html_entity_decode("&eacute;&#x6f22;&amp;"), " ", preg_match_all('/./u', $s), " ", strtoupper("é"), " ", ucfirst("é"), " ", strrev("ab"), " ", utf8_encode("\xe9"), " ", rawurlencode($s), " ", "\u{1F98E}", " ", implode(",", str_split("é")) === "\xc3,\xa9" ? 1 : 0, " ", preg_replace('/\p{L}/u', "L", $s), " ", @iconv("UTF-8", "ASCII", "é") === false ? "fail" : "ok", " ", iconv("UTF-8", "ASCII//IGNORE", "abc"), " ", strcmp("é", "z") > 0 ? 1 : 0, " ", levenshtein("é", "e"), " ", wordwrap("é é é", 3, "\n", true), " ", ctype_alpha("é") ? 1 : 0, "\n";
