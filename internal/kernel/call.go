@@ -222,6 +222,7 @@ func (t *table[T]) del(i int) { t.rows[i] = nil }
 
 func (s *System) file(i int) *file   { return edit[file](&s.files, s.owner, i) }
 func (s *System) pipe(i int) *pipe   { return edit[pipe](&s.pipes, s.owner, i) }
+func (s *System) sock(i int) *socket { return edit[socket](&s.socks, s.owner, i) }
 func (s *System) inode(i int) *inode { return edit[inode](&s.nodes, s.owner, i) }
 
 // random is the deterministic random stream (splitmix64).

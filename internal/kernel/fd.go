@@ -66,7 +66,7 @@ func (c *call) sysFcntl() (uint64, error) {
 		return 0, nil
 	case unix.F_GETFL:
 		fl := f.Flags
-		if f.Kind != filePipe && f.Kind != fileSocket && f.Kind < fileStdin {
+		if f.Kind < filePipe {
 			fl |= 0o100000 // O_LARGEFILE, which 64-bit open(2) always sets
 		}
 		return uint64(fl), nil
@@ -78,12 +78,20 @@ func (c *call) sysFcntl() (uint64, error) {
 		return 0, nil // never contended within one process; between processes not modelled
 	case unix.F_GETLK, unix.F_OFD_GETLK:
 		return 0, c.put(c.a[2], []byte{unix.F_UNLCK, 0})
-	case unix.F_GETPIPE_SZ:
+	case unix.F_GETPIPE_SZ, unix.F_SETPIPE_SZ:
 		if f.Kind != filePipe {
 			return 0, unix.EBADF
 		}
-		return pipeSize, nil
-	case unix.F_SETOWN, unix.F_SETPIPE_SZ, unix.F_GETOWN:
+		if c.a[1] == unix.F_SETPIPE_SZ {
+			return c.setPipeSize(max(f.In, f.Out), c.arg32(2))
+		}
+		return uint64(c.s.pipes.get(max(f.In, f.Out)).size()), nil
+	case unix.F_NOTIFY:
+		if f.Kind != fileDir {
+			return 0, unix.ENOTDIR
+		}
+		return 0, nil
+	case unix.F_SETOWN, unix.F_GETOWN:
 		return 0, nil
 	}
 	return 0, unix.EINVAL
@@ -99,17 +107,33 @@ func (c *call) sysIoctl() (uint64, error) {
 	case unix.TIOCINQ: // FIONREAD
 		n := 0
 		switch f.Kind {
-		case filePipe, fileSocket:
-			if f.In < 0 {
-				return 0, unix.ENOTTY
+		case filePipe:
+			n = len(c.s.pipes.get(max(f.In, f.Out)).Buf.Data)
+		case fileSocket:
+			k := c.s.socks.get(f.Sock)
+			switch {
+			case k.State == sockListening:
+				return 0, unix.EINVAL
+			case k.Type == unix.SOCK_DGRAM && len(k.In) > 0:
+				n = len(k.In[0].Data.Data)
+			default:
+				n = k.Held
 			}
-			n = len(c.s.pipes.get(f.In).Buf.Data)
 		case fileStdin:
 			n = len(c.s.stdin.Data) - int(f.Off)
 		case fileLower, fileNode:
 			n = int(c.s.fileStat(f).Size - f.Off)
 		default:
 			return 0, unix.ENOTTY
+		}
+		return 0, c.put32(c.a[2], uint32(n))
+	case unix.TIOCOUTQ: // SIOCOUTQ
+		if f.Kind != fileSocket {
+			return 0, unix.ENOTTY
+		}
+		n := 0
+		if k := c.s.socks.get(f.Sock); k.unix() && c.s.socks.get(k.Other) != nil {
+			n = c.s.socks.get(k.Other).Cost
 		}
 		return 0, c.put32(c.a[2], uint32(n))
 	case 0x5451, 0x5450: // FIOCLEX, FIONCLEX

@@ -21,7 +21,7 @@ const (
 	fileDir                    // a directory: Path
 	filePath                   // opened with O_PATH
 	filePipe                   // reads pipe In, writes pipe Out; -1 is none
-	fileSocket                 // one end of a socketpair: like filePipe, both ways
+	fileSocket                 // socket Sock
 	fileStdin                  // Config.Stdin
 	fileOut                    // captured standard output
 	fileErr                    // captured standard error
@@ -50,6 +50,7 @@ type file struct {
 	Node  int
 	In    int
 	Out   int
+	Sock  int
 	Text  mem.Bytes    // fileDevice: replies not read yet
 	Dir   []dirent     // fileDir: the listing, taken at the first getdents64
 	Watch []epollWatch // fileEpoll, ascending Fd
@@ -129,11 +130,19 @@ func (c *call) open(f *file, cloexec bool) (uint64, error) {
 func (s *System) closeFd(p *Process, fd int) {
 	i := p.Fds[fd].File
 	p.Fds[fd] = fdEntry{File: -1}
+	s.dropFile(i)
+}
+
+// dropFile gives up one reference to open file i, and closes it with the last.
+func (s *System) dropFile(i int) {
 	f := s.file(i)
 	if f.Refs--; f.Refs > 0 {
 		return
 	}
-	if f.Kind == filePipe || f.Kind == fileSocket {
+	switch f.Kind {
+	case fileSocket:
+		defer s.closeSocket(f.Sock, true) // which may drop other files
+	case filePipe:
 		if f.In >= 0 {
 			s.pipe(f.In).Readers--
 			s.dropPipe(f.In)
@@ -363,7 +372,7 @@ func (c *call) readFile(i int, off int64, n int) (mem.Bytes, error) {
 		in := c.s.stdin
 		at := min(pos, int64(len(in.Data)))
 		b = in.Slice(int(at), int(min(int64(len(in.Data)), at+int64(n))))
-	case filePipe, fileSocket:
+	case filePipe:
 		if f.In < 0 {
 			return b, unix.EBADF
 		}
@@ -420,7 +429,9 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 	case fileOut, fileErr:
 		w := 1 + int(f.Kind-fileOut)
 		c.s.out[w] = c.s.out[w].add(b)
-	case filePipe, fileSocket:
+	case fileSocket:
+		return c.sendTo(i, f.Sock, message{Data: b})
+	case filePipe:
 		if f.Out < 0 {
 			return 0, unix.EBADF
 		}
@@ -478,24 +489,64 @@ func (c *call) readTo(fd int, off int64, to []iovec, total uint64) (uint64, erro
 	if f.Kind == fileDir {
 		return 0, unix.EISDIR
 	}
-	for _, v := range to {
-		if err := c.room(v.addr, v.n); err != nil {
-			return 0, err
-		}
+	if err := c.pieces(to, guest.ProtWrite); err != nil {
+		return 0, err
+	}
+	if f.Kind == fileSocket {
+		return c.readSocket(i, f, to, total)
 	}
 	b, err := c.readFile(i, off, int(total))
 	if err != nil {
 		return 0, err
 	}
-	n := uint64(len(b.Data))
+	return uint64(len(b.Data)), c.scatter(to, 0, b)
+}
+
+// pieces checks that memory can be read or written as the pieces say.
+func (c *call) pieces(v []iovec, p guest.Prot) error {
+	for _, x := range v {
+		if x.addr+x.n < x.addr || !c.p.Mem.Mapped(x.addr, x.n, p) {
+			return unix.EFAULT
+		}
+	}
+	return nil
+}
+
+// scatter stores b in the pieces of memory to, behind the first skip bytes of them.
+func (c *call) scatter(to []iovec, skip int, b mem.Bytes) error {
 	for _, v := range to {
-		k := int(min(v.n, uint64(len(b.Data))))
+		if k := min(int(v.n), skip); k > 0 {
+			v.addr, v.n, skip = v.addr+uint64(k), v.n-uint64(k), skip-k
+		}
+		k := min(int(v.n), len(b.Data))
 		if err := c.putSym(v.addr, b.Slice(0, k)); err != nil {
-			return 0, err
+			return err
 		}
 		b = b.Slice(k, len(b.Data))
 	}
-	return n, nil
+	return nil
+}
+
+// gather joins pieces of memory; concrete demands that they are.
+func (c *call) gather(from []iovec, concrete bool) (mem.Bytes, error) {
+	if err := c.pieces(from, guest.ProtRead); err != nil {
+		return mem.Bytes{}, err
+	}
+	var all *chunk
+	for _, v := range from {
+		if concrete && c.p.Mem.HasSym(v.addr, v.n) {
+			return mem.Bytes{}, needConcrete{v.addr, v.n}
+		}
+		b, err := c.p.Mem.ReadSym(v.addr, int(v.n))
+		if err != nil {
+			return b, unix.EFAULT
+		}
+		if len(from) == 1 {
+			return b, nil
+		}
+		all = all.add(b)
+	}
+	return all.bytes(), nil
 }
 
 // writeFrom writes pieces of memory to a descriptor.
@@ -507,25 +558,9 @@ func (c *call) writeFrom(fd int, off int64, from []iovec) (uint64, error) {
 	if !f.writable() {
 		return 0, unix.EBADF
 	}
-	var all mem.Bytes
-	var pieces *chunk
-	for _, v := range from {
-		if !c.p.Mem.Mapped(v.addr, v.n, guest.ProtRead) || v.addr+v.n < v.addr {
-			return 0, unix.EFAULT
-		}
-		if (f.Kind == fileDevice || f.Kind == fileEvent) && c.p.Mem.HasSym(v.addr, v.n) {
-			return 0, needConcrete{v.addr, v.n}
-		}
-		b, err := c.p.Mem.ReadSym(v.addr, int(v.n))
-		if err != nil {
-			return 0, unix.EFAULT
-		}
-		if all = b; len(from) > 1 {
-			pieces = pieces.add(b)
-		}
-	}
-	if len(from) > 1 {
-		all = pieces.bytes()
+	all, err := c.gather(from, f.Kind == fileDevice || f.Kind == fileEvent)
+	if err != nil {
+		return 0, err
 	}
 	return c.writeFile(i, off, all)
 }

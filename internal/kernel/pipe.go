@@ -10,9 +10,11 @@ import (
 	"symchef/internal/mem"
 )
 
-// pipeSize is a pipe's capacity and pipeAtomic the largest write that is not split, in bytes (pipe(7)).
+// pipeSize is a pipe's first capacity, maxPipe fs.pipe-max-size, and pipeAtomic the largest
+// write that is not split, in bytes (pipe(7)).
 const (
 	pipeSize   = 65536
+	maxPipe    = 1 << 20
 	pipeAtomic = 4096
 )
 
@@ -20,9 +22,36 @@ const (
 type pipe struct {
 	Buf              mem.Bytes
 	Readers, Writers int // open files
+	Cap              int // as F_SETPIPE_SZ set it; 0: pipeSize
 }
 
 func (p *pipe) clone() *pipe { c := *p; return &c }
+
+// size is the capacity in bytes.
+func (p *pipe) size() int {
+	if p.Cap == 0 {
+		return pipeSize
+	}
+	return p.Cap
+}
+
+// setPipeSize is fcntl(F_SETPIPE_SZ): the capacity is a power of two of pages.
+func (c *call) setPipeSize(i, n int) (uint64, error) {
+	size := pageSize
+	for size < n {
+		size *= 2
+	}
+	switch {
+	case n <= 0 || n > 1<<31:
+		return 0, unix.EINVAL
+	case size > maxPipe && size > c.s.pipes.get(i).size() && c.s.cfg.UID != 0:
+		return 0, unix.EPERM
+	case size < len(c.s.pipes.get(i).Buf.Data):
+		return 0, unix.EBUSY
+	}
+	c.s.pipe(i).Cap = size
+	return uint64(size), nil
+}
 
 func (s *System) dropPipe(i int) {
 	if p := s.pipes.get(i); p.Readers == 0 && p.Writers == 0 {
@@ -89,25 +118,31 @@ func (c *call) readPipe(i int, f *file, n int) (mem.Bytes, error) {
 
 func (c *call) writePipe(i int, f *file, b mem.Bytes) (uint64, error) {
 	p := c.s.pipes.get(f.Out)
-	n, free := len(b.Data), pipeSize-len(p.Buf.Data)
+	n, done, free := len(b.Data), c.was.Done, p.size()-len(p.Buf.Data)
 	if p.Readers == 0 {
 		c.s.post(c.t, nil, siginfo{Sig: int(unix.SIGPIPE), PID: c.p.PID})
+		if done > 0 {
+			return uint64(done), nil
+		}
 		return 0, unix.EPIPE
 	}
-	// A blocking write that does not fit is split: Linux would wait for room for all
-	// of it; programs must handle a short count, pipes allow it on a signal.
-	switch {
-	case n == 0:
+	if n == 0 {
 		return 0, nil
-	case n <= pipeAtomic && free < n || free == 0:
-		if f.Flags&unix.O_NONBLOCK != 0 {
-			return 0, unix.EAGAIN
-		}
-		return 0, c.waitFile(i, unix.POLLOUT)
 	}
-	k := min(n, free)
-	c.s.pipe(f.Out).Buf = join(p.Buf, b.Slice(0, k))
-	return uint64(k), nil
+	if n > pipeAtomic || free >= n {
+		k := min(n-done, free)
+		c.s.pipe(f.Out).Buf = join(p.Buf, b.Slice(done, done+k))
+		if done += k; done == n {
+			return uint64(n), nil
+		}
+	}
+	if f.Flags&unix.O_NONBLOCK == 0 {
+		return 0, blocked{Kind: waitFiles, Fds: []waitFd{{i, unix.POLLOUT | unix.POLLERR}}, Restart: true, Done: done}
+	}
+	if done == 0 {
+		return 0, unix.EAGAIN
+	}
+	return uint64(done), nil
 }
 
 func (c *call) sysEventfd() (uint64, error) { return c.eventfd(0) }
@@ -156,56 +191,4 @@ func (c *call) writeEvent(i int, f *file, b mem.Bytes) (uint64, error) {
 		return 0, unix.EAGAIN
 	}
 	return 0, c.waitFile(i, unix.POLLOUT)
-}
-
-func (c *call) sysSocket() (uint64, error) { return 0, unix.EAFNOSUPPORT }
-
-// sysNotSocket answers calls on sockets other than those of socketpair(2).
-func (c *call) sysNotSocket() (uint64, error) {
-	_, f, err := c.fd(c.arg32(0))
-	switch {
-	case err != nil:
-		return 0, err
-	case f.Kind == fileSocket:
-		return 0, unix.EOPNOTSUPP
-	}
-	return 0, unix.ENOTSOCK
-}
-
-func (c *call) sysSocketpair() (uint64, error) {
-	typ := int(c.a[1])
-	if c.a[0] != unix.AF_UNIX || typ&0xf != unix.SOCK_STREAM {
-		return 0, unix.EAFNOSUPPORT
-	}
-	if err := c.room(c.a[3], 8); err != nil {
-		return 0, err
-	}
-	x := c.s.pipes.add(c.s.owner, &pipe{Readers: 1, Writers: 1})
-	y := c.s.pipes.add(c.s.owner, &pipe{Readers: 1, Writers: 1})
-	name := fmt.Sprintf("socket:[%d]", 16+x)
-	flags := unix.O_RDWR | typ&unix.SOCK_NONBLOCK
-	a := &file{Kind: fileSocket, Flags: flags, Path: name, In: x, Out: y}
-	b := &file{Kind: fileSocket, Flags: flags, Path: name, In: y, Out: x}
-	return c.pair(a, b, typ&unix.SOCK_CLOEXEC != 0, c.a[3], func() { c.s.pipes.del(x); c.s.pipes.del(y) })
-}
-
-func (c *call) sysSendto() (uint64, error) {
-	if _, f, err := c.fd(c.arg32(0)); err != nil {
-		return 0, err
-	} else if f.Kind != fileSocket {
-		return 0, unix.ENOTSOCK
-	}
-	return c.sysWrite()
-}
-
-func (c *call) sysRecvfrom() (uint64, error) {
-	if _, f, err := c.fd(c.arg32(0)); err != nil {
-		return 0, err
-	} else if f.Kind != fileSocket {
-		return 0, unix.ENOTSOCK
-	}
-	if c.a[3]&^unix.MSG_DONTWAIT != 0 || c.a[4] != 0 {
-		return 0, unsupported("flags or address of recvfrom")
-	}
-	return c.sysRead()
 }

@@ -33,7 +33,9 @@ func (s *System) ready(i int) uint32 {
 		return unix.POLLNVAL
 	}
 	switch f.Kind {
-	case filePipe, fileSocket:
+	case fileSocket:
+		return s.sockReady(f.Sock)
+	case filePipe:
 		var r uint32
 		if f.In >= 0 {
 			p := s.pipes.get(f.In)
@@ -42,17 +44,14 @@ func (s *System) ready(i int) uint32 {
 			}
 			if p.Writers == 0 {
 				r |= unix.POLLHUP
-				if f.Kind == fileSocket {
-					r |= unix.POLLIN | unix.POLLRDHUP
-				}
 			}
 		}
 		if f.Out >= 0 {
 			p := s.pipes.get(f.Out)
-			if len(p.Buf.Data) <= pipeSize-pipeAtomic {
+			if len(p.Buf.Data) <= p.size()-pipeAtomic {
 				r |= unix.POLLOUT
 			}
-			if p.Readers == 0 && f.Kind == filePipe {
+			if p.Readers == 0 {
 				r |= unix.POLLERR
 			}
 		}

@@ -235,7 +235,10 @@ func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 		return unsupported("a signal handler without SA_RESTORER")
 	}
 	if t.Wait.Kind != waitNone {
-		if !(t.Wait.Restart && a.Flags&saRestart != 0) {
+		if n := t.Wait.Done; n > 0 {
+			c.PC += 2
+			c.Set(ir.RAX, uint64(n))
+		} else if !(t.Wait.Restart && a.Flags&saRestart != 0) {
 			if w := t.Wait; w.Kind == waitSleep && w.Addr != 0 {
 				left := w.Deadline - min(w.Deadline, s.Now())
 				_ = t.proc.Mem.WriteU(w.Addr, uint64(left/1e9), 8)

@@ -9,6 +9,8 @@ import (
 	"hash/crc32"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
@@ -21,7 +23,7 @@ import (
 // that they have not changed (Revalidate).
 
 // snapMagic begins a snapshot; its last byte is the version of image.
-const snapMagic = "SYMCHEFK\x01"
+const snapMagic = "SYMCHEFK\x02"
 
 const snapHeader = len(snapMagic) + 4 // CRC-32C of the rest, little endian
 
@@ -39,6 +41,8 @@ type image struct {
 	Backs               []backImage
 	Files               []fileImage
 	Pipes               []pipeImage
+	Socks               []sockImage
+	Ports               uint32
 	Nodes               []nodeImage
 	Out                 [3][]byte
 }
@@ -88,6 +92,11 @@ type pipeImage struct {
 	State pipe
 }
 
+type sockImage struct {
+	At    int
+	State socket
+}
+
 type nodeImage struct {
 	At, Base int
 	State    inode
@@ -104,7 +113,7 @@ func (s *System) Marshal() ([]byte, error) {
 	}
 	im := image{
 		GranuleBits: mem.GranuleBits, Retired: s.Retired, Waits: s.waits, RNG: s.rng, Skew: s.skew,
-		Cur: s.cur.TID, LastID: s.lastID, Device: s.device,
+		Cur: s.cur.TID, LastID: s.lastID, Device: s.device, Ports: s.ports,
 	}
 	backs := map[*mem.Backing]int{}
 	back := func(b *mem.Backing) int {
@@ -164,7 +173,17 @@ func (s *System) Marshal() ([]byte, error) {
 			if !p.Buf.IsConcrete() {
 				return nil, errors.New("kernel: snapshot with symbolic bytes in a pipe")
 			}
-			im.Pipes = append(im.Pipes, pipeImage{i, pipe{mem.Concrete(p.Buf.Data), p.Readers, p.Writers}})
+			im.Pipes = append(im.Pipes, pipeImage{i, pipe{mem.Concrete(p.Buf.Data), p.Readers, p.Writers, p.Cap}})
+		}
+	}
+	for i := range s.socks.rows {
+		if k := s.socks.get(i); k != nil {
+			for _, p := range k.In {
+				if !p.Data.IsConcrete() {
+					return nil, errors.New("kernel: snapshot with symbolic bytes in a socket")
+				}
+			}
+			im.Socks = append(im.Socks, sockImage{i, *k})
 		}
 	}
 	for i := 1; i < len(s.nodes.rows); i++ {
@@ -276,7 +295,7 @@ func Unmarshal(data []byte, cfg Config) (*System, error) {
 		cfg.Host = NewHost()
 	}
 	s := newSystem(&cfg)
-	s.Retired, s.waits, s.rng, s.skew, s.lastID, s.device = im.Retired, im.Waits, im.RNG, im.Skew, im.LastID, im.Device
+	s.Retired, s.waits, s.rng, s.skew, s.lastID, s.device, s.ports = im.Retired, im.Waits, im.RNG, im.Skew, im.LastID, im.Device, im.Ports
 	backs, err := s.restoreBacks(im.Backs)
 	if err != nil {
 		return nil, err
@@ -403,6 +422,12 @@ func (s *System) restoreObjects(im *image, back func(int) (*mem.Backing, bool)) 
 			return false
 		}
 	}
+	for _, ki := range im.Socks {
+		k := ki.State
+		if !place(&s.socks, s.owner, ki.At, &k) {
+			return false
+		}
+	}
 	for _, fi := range im.Files {
 		f := fi.State
 		var ok bool
@@ -412,13 +437,42 @@ func (s *System) restoreObjects(im *image, back func(int) (*mem.Backing, bool)) 
 		if f.Node != 0 && s.nodes.get(f.Node) == nil || f.Kind == fileNode && f.Node == 0 {
 			return false
 		}
-		if f.Kind == filePipe || f.Kind == fileSocket {
+		if f.Kind == fileSocket && s.socks.get(f.Sock) == nil {
+			return false
+		}
+		if f.Kind == filePipe {
 			if f.In != -1 && s.pipes.get(f.In) == nil || f.Out != -1 && s.pipes.get(f.Out) == nil {
 				return false
 			}
 		}
 		if !place(&s.files, s.owner, fi.At, &f) {
 			return false
+		}
+	}
+	return s.socketsMatch()
+}
+
+// socketsMatch reports whether the numbers that sockets hold are those of sockets and files.
+func (s *System) socketsMatch() bool {
+	for i := range s.socks.rows {
+		k := s.socks.get(i)
+		if k == nil {
+			continue
+		}
+		if k.Other < deadSocket || k.Other >= 0 && s.socks.get(k.Other) == nil || k.Domain != unix.AF_UNIX && k.Name.Family != 0 && !k.Name.IP.IsValid() {
+			return false
+		}
+		for _, q := range k.Queue {
+			if s.socks.get(q) == nil {
+				return false
+			}
+		}
+		for _, p := range k.In {
+			for _, f := range p.Rights {
+				if s.files.get(f) == nil {
+					return false
+				}
+			}
 		}
 	}
 	return true

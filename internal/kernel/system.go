@@ -57,8 +57,10 @@ type System struct {
 	status Status
 	ended  bool // the first process has ended
 
-	files  table[file]  // open file descriptions
-	pipes  table[pipe]  // pipes
+	files  table[file] // open file descriptions
+	pipes  table[pipe] // pipes
+	socks  table[socket]
+	ports  uint32       // ports and abstract names given out so far
 	nodes  table[inode] // overlay files; 0 is unused, rootNode the root
 	out    [3]*chunk    // what went to stdout [1] and stderr [2], newest first
 	device int          // open file that the last device request came from
@@ -146,7 +148,7 @@ func (s *System) install(t *Task, img *loader.Image, path string) {
 func (s *System) Fork() *System {
 	c := *s
 	s.owner, c.owner = lastOwner.Add(1), lastOwner.Add(1)
-	c.files, c.pipes, c.nodes = s.files.fork(), s.pipes.fork(), s.nodes.fork()
+	c.files, c.pipes, c.socks, c.nodes = s.files.fork(), s.pipes.fork(), s.socks.fork(), s.nodes.fork()
 	spaces := map[*mem.Space]*mem.Space{}
 	procs := make(map[*Process]*Process, len(s.procs))
 	c.procs = make([]*Process, len(s.procs))
@@ -226,6 +228,7 @@ func (s *System) Rebase(eval func(expr.Ref) uint64) {
 	}
 	s.stdin = rebased(s.stdin, eval)
 	s.rebaseFiles(eval)
+	s.rebaseSockets(eval)
 }
 
 // Syscall performs the call of the current task. Require: PC is behind the

@@ -22,6 +22,7 @@ const (
 	waitChild           // a child has ended
 	waitVfork           // process PID has ended or called execve
 	waitSignal          // a signal only
+	waitSocket          // socket Addr is gone, or takes another connection or datagram
 )
 
 // wait is why a task does not run. The call that waits is made again when the
@@ -36,6 +37,7 @@ type wait struct {
 	Bits     uint32
 	Fds      []waitFd // never changed in place
 	PID      int
+	Done     int // bytes that the call has moved so far
 }
 
 // task is the rest of Task.
@@ -94,6 +96,8 @@ func (s *System) runnable(t *Task) bool {
 		}
 	case waitFutex:
 		return w.Woken
+	case waitSocket:
+		return s.roomIn(int(w.Addr))
 	case waitChild:
 		for _, p := range s.procs {
 			if p.Dead && p.Parent == t.proc.PID {
