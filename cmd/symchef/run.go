@@ -18,8 +18,9 @@ import (
 // The most symbolic bytes of standard input and of each kind of argument; Linux
 // takes no more in one argument (MAX_ARG_STRLEN).
 const (
-	maxStdin = 1 << 20
-	maxArgv  = 1 << 17
+	maxStdin   = 1 << 20
+	maxArgv    = 1 << 17
+	maxWorkers = 256
 )
 
 const runLong = `Explore a symbolic test, or a program, and write its test cases to a run directory.
@@ -38,7 +39,7 @@ func runCmd(status *int) *cobra.Command {
 		Short: "Explore a symbolic test or a program and write its test cases",
 		Long:  runLong,
 		Example: "  symchef run test_email.py\n  symchef run --time 30s test_email.py::test_email\n" +
-			"  symchef run --stdin 4 -- ./program\n  symchef run --stdin 0 --argv 2x3 -- ./program -v",
+			"  symchef run --stdin 4 -- ./program\n  symchef run --stdin 0 --argv 2x3 -- ./program -v\n  symchef run --resume symchef-out-test_email -j 2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, &o, args, maxMem, argv); err != nil {
 				return err
@@ -54,7 +55,9 @@ func runCmd(status *int) *cobra.Command {
 	f.DurationVar(&o.Time, "time", 0, "stop exploring after this long")
 	f.Uint64Var(&o.Instructions, "instructions", 0, "stop after this many guest instructions")
 	f.IntVar(&o.MaxPaths, "max-paths", 0, "stop after this many low-level paths")
-	f.StringVar(&maxMem, "max-memory", "4G", "stop when the engine's heap exceeds this; 0: no limit")
+	f.StringVar(&maxMem, "max-memory", "4G", "memory of the engine; states that do not fit are executed again; 0: no limit")
+	f.IntVarP(&o.Workers, "workers", "j", 1, "explore with this many workers in parallel")
+	f.StringVar(&o.Resume, "resume", "", "go on with the run in this run directory; new limits may be given")
 	f.DurationVar(&o.PathTime, "path-time", time.Minute, "wall clock after which a path is a hang, 0: no limit")
 	f.Uint64Var(&o.PathInstructions, "path-instructions", 0, "guest instructions after which a path is a hang")
 	f.StringVar(&o.Strategy, "strategy", "random-path", "search strategy: "+strings.Join(search.Names(), ", "))
@@ -87,6 +90,8 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem, argv s
 		return fmt.Errorf("--progress %s: want auto, plain or none", o.Progress)
 	case stdin && (o.StdinLen < 0 || o.StdinLen > maxStdin):
 		return fmt.Errorf("--stdin %d: want 0 to %d bytes", o.StdinLen, maxStdin)
+	case o.Workers < 1 || o.Workers > maxWorkers:
+		return fmt.Errorf("--workers %d: want 1 to %d", o.Workers, maxWorkers)
 	case o.Time < 0 || o.PathTime < 0 || o.MaxPaths < 0:
 		return errors.New("--time, --path-time and --max-paths cannot be negative")
 	}
@@ -94,6 +99,12 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem, argv s
 		return err
 	}
 	switch dash := cmd.ArgsLenAtDash(); {
+	case o.Resume != "":
+		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv"} {
+			if len(args) > 0 || cmd.Flags().Changed(f) {
+				return errors.New("--resume goes on with the run as it was: only limits, --workers and what concerns the report can be given with it")
+			}
+		}
 	case dash == 0 && len(args) > 0:
 		o.Program = args
 		if o.StdinLen <= 0 && argv == "" {

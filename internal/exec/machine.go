@@ -67,16 +67,6 @@ var kindNames = [numDecisionKinds]string{"branch", "address", "target", "value",
 // String returns the kind's name.
 func (k DecisionKind) String() string { return kindNames[k] }
 
-// KindOf returns the kind called name; numDecisionKinds if there is none.
-func KindOf(name string) DecisionKind {
-	for k, n := range kindNames {
-		if n == name {
-			return DecisionKind(k)
-		}
-	}
-	return numDecisionKinds
-}
-
 // Stop is what happened.
 type Stop struct {
 	Kind StopKind

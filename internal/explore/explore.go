@@ -17,7 +17,6 @@ package explore
 import (
 	"context"
 	"fmt"
-	"sort"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +54,8 @@ type Config struct {
 	OnBegin func(s *state.State, test string)
 	// OnPath is called at the end of every path, with the state at its end.
 	OnPath func(*state.State, End)
+	// OnPick is called between two paths; it may call Renew.
+	OnPick func(*Explorer)
 	// OnTick is called every few milliseconds of work; returning a reason stops the exploration.
 	OnTick func(*Explorer) (stop string)
 }
@@ -100,6 +101,8 @@ type Explorer struct {
 	Counts Counts
 	// Dropped counts, by reason, what makes the result incomplete.
 	Dropped map[string]int
+	// Stopped says why the exploration ended before all was explored.
+	Stopped string
 	// Usage is set when the guest library refused the test.
 	Usage string
 
@@ -111,7 +114,8 @@ type Explorer struct {
 	root    *state.State // where paths begin; never run
 	pending map[uint64]*candidate
 	kept    int          // candidates with a state
-	node    *search.Node // of the running state
+	cur     *state.State // the running state
+	node    *search.Node // of cur
 	trail   *Trail       // the path to follow; nil when exploring
 	nextID  uint64
 	base    uint64 // instructions retired before the exploration
@@ -128,24 +132,13 @@ func New(ctx *expr.Ctx, m *exec.Machine, s Solver, cfg Config) (*Explorer, error
 		pending: map[uint64]*candidate{}}, nil
 }
 
-// Pending returns how many states wait.
-func (x *Explorer) Pending() int { return x.sr.Len() }
-
-// WhyNotExhausted lists the reasons why the result is not complete, sorted; empty when it is.
-func (x *Explorer) WhyNotExhausted() []string {
-	out := []string{}
-	for r, n := range x.Dropped {
-		if n == 1 {
-			out = append(out, r)
-		} else {
-			out = append(out, fmt.Sprintf("%s (%d times)", r, n))
-		}
+// Pending returns how many states have not ended: those that wait and the running one.
+func (x *Explorer) Pending() int {
+	n := x.sr.Len()
+	if x.cur != nil {
+		n++ // abandoned, or running
 	}
-	if n := x.sr.Len(); n > 0 {
-		out = append(out, fmt.Sprintf("%d pending states were not explored", n))
-	}
-	sort.Strings(out)
-	return out
+	return n
 }
 
 func (x *Explorer) drop(reason string) { x.Dropped[reason]++ }
@@ -159,13 +152,14 @@ func (x *Explorer) Run(c context.Context, root *state.State) {
 	if !x.cfg.Booting {
 		x.setRoot(root)
 	}
-	x.loop(c, root)
+	x.cur = root
+	x.loop(c)
 }
 
 // Work explores the jobs that other workers of the exchange give. Paths begin at root.
 func (x *Explorer) Work(c context.Context, root *state.State) {
 	x.setRoot(root)
-	x.loop(c, nil)
+	x.loop(c)
 }
 
 // setRoot keeps a copy of s as the beginning of all paths.
@@ -174,19 +168,22 @@ func (x *Explorer) setRoot(s *state.State) {
 	x.root = s.Fork()
 }
 
-func (x *Explorer) loop(c context.Context, cur *state.State) {
+func (x *Explorer) loop(c context.Context) {
 	x.began = time.Now()
 	for {
 		x.share()
-		if cur == nil {
+		if x.cur == nil {
 			if x.Usage != "" {
 				return
 			}
 			if b := x.cfg.Budget; b != nil && b.Paths > 0 && int(b.paths.Load()) >= b.Paths && x.sr.Len() > 0 {
-				x.drop("limit: --max-paths")
+				x.Stopped = "limit: --max-paths"
 				return
 			}
-			if cur = x.pick(); cur == nil {
+			if x.cfg.OnPick != nil {
+				x.cfg.OnPick(x)
+			}
+			if x.cur = x.pick(); x.cur == nil {
 				if x.take(c) {
 					continue
 				}
@@ -194,13 +191,11 @@ func (x *Explorer) loop(c context.Context, cur *state.State) {
 			}
 			x.began = time.Now()
 		}
-		if why := x.stop(c); why != "" {
-			x.drop(why)
-			x.drop("a running path was abandoned")
+		if x.Stopped = x.stop(c); x.Stopped != "" {
 			return
 		}
-		if !x.step(cur) {
-			cur = nil
+		if !x.step(x.cur) {
+			x.cur = nil
 		}
 	}
 }

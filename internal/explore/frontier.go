@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 
+	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/search"
 	"symchef/internal/solver"
@@ -130,10 +131,10 @@ func (x *Explorer) ids() []uint64 {
 	return ids
 }
 
-// Renew makes every candidate virtual and goes on with another engine: its
-// expressions are what the candidates need, and nothing else. Paths begin at root.
+// Renew makes every candidate virtual and goes on with another engine, whose
+// expressions are none but those that the next paths need. Paths begin at root.
 // Require: no path is running.
-func (x *Explorer) Renew(ctx *expr.Ctx, root *state.State) {
+func (x *Explorer) Renew(ctx *expr.Ctx, m *exec.Machine, s Solver, root *state.State) {
 	x.Evict(0)
 	old := x.ctx
 	models := map[*uint64]expr.Assignment{} // candidates share their models
@@ -148,6 +149,6 @@ func (x *Explorer) Renew(ctx *expr.Ctx, root *state.State) {
 		}
 		p.model = models[key]
 	}
-	x.ctx = ctx
+	x.ctx, x.m, x.solv = ctx, m, s
 	x.setRoot(root)
 }

@@ -2,18 +2,35 @@ package explore
 
 import (
 	"context"
+	"errors"
 
+	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/state"
-	"symchef/internal/testcase"
 )
 
-// A Job is a part of the tree in a form that any worker can explore: the path to
-// a fork, the values that others take there, and an assignment that leads along it.
+// A Frontier is a part of the tree that waits to be explored, in a form that any
+// worker or process can take up: fork paths, with their common beginnings stored once. It
+// holds numbers and names only, nothing of an engine.
+type Frontier struct {
+	Entries []FrontierEntry
+	Jobs    []Job
+	Models  []Values
+}
+
+// FrontierEntry is one decision.
+type FrontierEntry struct {
+	Parent    int // index in Entries, less than the entry's own; -1: none
+	Kind      exec.DecisionKind
+	PC, Value uint64
+}
+
+// A Job is one candidate: the path to a fork, the values that others take there,
+// and an assignment that leads along it.
 type Job struct {
-	Decisions []testcase.Decision
-	Excl      []uint64
-	Values    Values
+	Last  int // its last decision; -1: none
+	Excl  []uint64
+	Model int // index in Models; -1: empty
 }
 
 // Value is the value of one input variable.
@@ -49,57 +66,132 @@ func (l Values) in(ctx *expr.Ctx) expr.Assignment {
 	return out
 }
 
+// packer builds a Frontier.
+type packer struct {
+	Frontier
+	ctx     *expr.Ctx
+	entries map[*state.Entry]int
+	models  map[*uint64]int // by first element: candidates share their models
+}
+
+func newPacker(ctx *expr.Ctx) *packer {
+	return &packer{ctx: ctx, entries: map[*state.Entry]int{}, models: map[*uint64]int{}}
+}
+
+func (k *packer) add(p *candidate) {
+	k.Jobs = append(k.Jobs, Job{Last: k.entry(p.log), Excl: p.excl, Model: k.model(p.model)})
+}
+
+func (k *packer) entry(l *state.Entry) int {
+	var todo []*state.Entry
+	at := -1
+	for ; l != nil; l = l.Parent {
+		if i, known := k.entries[l]; known {
+			at = i
+			break
+		}
+		todo = append(todo, l)
+	}
+	for i := len(todo) - 1; i >= 0; i-- {
+		e := todo[i]
+		k.Entries = append(k.Entries, FrontierEntry{at, e.Kind, e.PC, e.Value})
+		at = len(k.Entries) - 1
+		k.entries[e] = at
+	}
+	return at
+}
+
+func (k *packer) model(m expr.Assignment) int {
+	if len(m) == 0 {
+		return -1
+	}
+	i, known := k.models[&m[0]]
+	if !known {
+		i = len(k.Models)
+		k.Models = append(k.Models, valuesOf(k.ctx, m))
+		k.models[&m[0]] = i
+	}
+	return i
+}
+
+// Export removes the n oldest candidates and returns them.
+func (x *Explorer) Export(n int) Frontier {
+	k := newPacker(x.ctx)
+	gone := map[uint64]bool{}
+	for _, id := range x.ids()[:n] {
+		gone[id] = true
+		k.add(x.remove(id))
+	}
+	x.sr.Remove(gone)
+	return k.Frontier
+}
+
+// Frontier returns all that waits to be explored, and the running state cur unless nil.
+func (x *Explorer) Frontier() Frontier {
+	k := newPacker(x.ctx)
+	for _, id := range x.ids() {
+		k.add(x.pending[id])
+	}
+	if x.cur != nil {
+		k.add(candidateOf(x.cur, nil))
+	}
+	return k.Frontier
+}
+
+// Import adds the jobs of f to the candidates.
+func (x *Explorer) Import(f Frontier) error {
+	entries := make([]*state.Entry, len(f.Entries))
+	at := func(i int) *state.Entry {
+		if i < 0 {
+			return nil
+		}
+		return entries[i]
+	}
+	for i, e := range f.Entries {
+		if e.Parent >= i {
+			return errFrontier
+		}
+		entries[i] = at(e.Parent).Add(e.Kind, e.PC, e.Value)
+	}
+	models := make([]expr.Assignment, len(f.Models))
+	for i, v := range f.Models {
+		models[i] = v.in(x.ctx)
+	}
+	for _, j := range f.Jobs {
+		if j.Last >= len(entries) || j.Model >= len(models) {
+			return errFrontier
+		}
+		c := &candidate{log: at(j.Last), excl: j.Excl}
+		if j.Model >= 0 {
+			c.model = models[j.Model]
+		}
+		x.add(c)
+	}
+	return nil
+}
+
+var errFrontier = errors.New("explore: damaged frontier")
+
 // An Exchange passes jobs between the workers of one exploration.
 type Exchange interface {
 	// Hungry reports how many workers wait for jobs. It is cheap.
 	Hungry() int
-	// Give hands jobs over.
-	Give([]Job)
-	// Take waits for a job; false when every worker waits, and so all is explored, or c is done.
-	Take(c context.Context) ([]Job, bool)
+	// Give hands jobs to one of them.
+	Give(Frontier)
+	// Take waits for jobs; false when every worker waits, and so all is explored, or c is done.
+	Take(c context.Context) (Frontier, bool)
 }
 
-// share gives half of the candidates away, the oldest, when others wait: their
-// paths are short and their subtrees large.
+// share gives candidates away, the oldest, when others wait: their paths are short
+// and their subtrees large.
 func (x *Explorer) share() {
-	if x.cfg.Exchange == nil || x.sr.Len() < 2 || x.trail != nil || x.cfg.Exchange.Hungry() == 0 {
+	ex := x.cfg.Exchange
+	if ex == nil || x.sr.Len() < 2 {
 		return
 	}
-	x.cfg.Exchange.Give(x.Export(x.sr.Len() / 2))
-}
-
-// Export removes the n oldest candidates and returns them as jobs.
-func (x *Explorer) Export(n int) []Job {
-	gone := map[uint64]bool{}
-	var out []Job
-	for _, id := range x.ids()[:n] {
-		gone[id] = true
-		out = append(out, x.job(x.remove(id)))
-	}
-	x.sr.Remove(gone)
-	return out
-}
-
-// Jobs returns all candidates as jobs, and the running state cur unless nil.
-func (x *Explorer) Jobs(cur *state.State) []Job {
-	var out []Job
-	for _, id := range x.ids() {
-		out = append(out, x.job(x.pending[id]))
-	}
-	if cur != nil {
-		out = append(out, x.job(candidateOf(cur, nil)))
-	}
-	return out
-}
-
-func (x *Explorer) job(p *candidate) Job {
-	return Job{Decisions: p.log.Decisions(), Excl: p.excl, Values: valuesOf(x.ctx, p.model)}
-}
-
-// Import adds jobs to the candidates.
-func (x *Explorer) Import(jobs []Job) {
-	for _, j := range jobs {
-		x.add(&candidate{log: state.LogOf(j.Decisions), excl: j.Excl, model: j.Values.in(x.ctx)})
+	n := ex.Hungry()
+	for each := x.sr.Len() / (n + 1); n > 0 && each > 0; n-- {
+		ex.Give(x.Export(each))
 	}
 }
 
@@ -108,7 +200,9 @@ func (x *Explorer) take(c context.Context) bool {
 	if x.cfg.Exchange == nil {
 		return false
 	}
-	jobs, ok := x.cfg.Exchange.Take(c)
-	x.Import(jobs)
+	f, ok := x.cfg.Exchange.Take(c)
+	if err := x.Import(f); err != nil {
+		panic(err) // it was made by another worker of this process
+	}
 	return ok
 }

@@ -42,6 +42,15 @@ func Open(dir string) (*Reader, error) {
 	return &Reader{dir: dir, Summary: s}, nil
 }
 
+// Frontier returns what WriteFrontier kept; nil if there is nothing.
+func (r *Reader) Frontier() ([]byte, error) {
+	b, err := os.ReadFile(filepath.Join(r.dir, frontier))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
 // Dir is the directory's path as given to Open.
 func (r *Reader) Dir() string { return r.dir }
 

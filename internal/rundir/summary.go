@@ -56,14 +56,16 @@ type Interpreter struct {
 // Paths counts low-level paths.
 type Paths struct {
 	Low        int `json:"low"`        // ended
-	Pending    int `json:"pending"`    // forked off, not yet run
+	Pending    int `json:"pending"`    // not ended
 	Infeasible int `json:"infeasible"` // found to have no input
+	Pruned     int `json:"pruned"`     // ended by an assumption that does not hold
 }
 
 // Instructions counts guest instructions; Symbolic those with a symbolic operand.
 type Instructions struct {
 	Total    uint64 `json:"total"`
 	Symbolic uint64 `json:"symbolic"`
+	Replayed uint64 `json:"replayed"` // again, to bring back states that memory had no room for; not in Total
 }
 
 // Tests counts test cases by the kind of their outcome.

@@ -6,6 +6,7 @@
 //	DIR/paths/ID.smt2    path condition and symbolic output of test ID
 //	DIR/paths/ID.out     the first MaxOutput bytes the guest wrote to its standard output
 //	DIR/replay.jsonl     what native replay said of each test, replaced atomically
+//	DIR/frontier.bin     what is not explored yet, for --resume; replaced atomically, gone when nothing is left
 //
 // The directory is readable at every moment, after SIGKILL too:
 //
@@ -40,6 +41,7 @@ const (
 	testsName   = "tests.jsonl"
 	replayName  = "replay.jsonl"
 	pathsName   = "paths"
+	frontier    = "frontier.bin"
 	tempPrefix  = ".new-"
 )
 
@@ -89,12 +91,40 @@ func create(dir string, s Summary) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
+	return open(dir, func(w *Writer) error { return w.start(s) })
+}
+
+// Reopen goes on writing the run directory dir, whose first size bytes of test
+// cases stand; those after them are dropped.
+func Reopen(dir string, size int64) (*Writer, error) {
+	w, err := open(dir, func(w *Writer) (err error) {
+		if w.tests, err = os.OpenFile(filepath.Join(dir, testsName), os.O_WRONLY|os.O_APPEND, 0); err != nil {
+			return err
+		}
+		w.size = size
+		if st, err := w.tests.Stat(); err != nil || st.Size() < size {
+			return errors.Join(err, errors.New("test cases are missing"))
+		}
+		return w.tests.Truncate(size)
+	})
+	if err != nil {
+		return nil, failure(dir, err)
+	}
+	return w, nil
+}
+
+// open locks dir and prepares a Writer of it.
+func open(dir string, prepare func(*Writer) error) (*Writer, error) {
 	lock, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	w := &Writer{dir: dir, lock: lock}
-	if err := w.start(s); err != nil {
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK {
+		w.Close()
+		return nil, errors.New("another run is writing to it")
+	}
+	if err := prepare(w); err != nil {
 		w.Close()
 		return nil, err
 	}
@@ -102,9 +132,6 @@ func create(dir string, s Summary) (*Writer, error) {
 }
 
 func (w *Writer) start(s Summary) error {
-	if err := syscall.Flock(int(w.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK {
-		return errors.New("another run is writing to it")
-	}
 	names, err := w.lock.Readdirnames(-1)
 	if err != nil {
 		return err
@@ -120,7 +147,7 @@ func (w *Writer) start(s Summary) error {
 	}
 	// The tests go first: tests without a summary are a run directory no
 	// longer, a summary without tests still is one.
-	for _, n := range []string{testsName, replayName, pathsName} {
+	for _, n := range []string{frontier, testsName, replayName, pathsName} {
 		if err := os.RemoveAll(filepath.Join(w.dir, n)); err != nil {
 			return err
 		}
@@ -172,6 +199,25 @@ func (w *Writer) WritePath(id, smt2 string, out []byte) error {
 // WriteSummary replaces summary.json.
 func (w *Writer) WriteSummary(s Summary) error {
 	return failure(w.dir, writeSummary(w.dir, s))
+}
+
+// Size is how many bytes of test cases there are.
+func (w *Writer) Size() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.size
+}
+
+// WriteFrontier replaces frontier.bin; nil removes it.
+func (w *Writer) WriteFrontier(b []byte) error {
+	if b == nil {
+		err := os.Remove(filepath.Join(w.dir, frontier))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return failure(w.dir, err)
+	}
+	return failure(w.dir, replace(w.dir, frontier, b))
 }
 
 // WriteVerdicts replaces replay.jsonl.

@@ -16,6 +16,7 @@ type Options struct {
 	Instructions     uint64
 	MaxPaths         int
 	MaxMemory        uint64 // bytes of Go heap
+	Workers          int    // that explore in parallel; 0 means 1
 	PathTime         time.Duration
 	PathInstructions uint64
 	Strategy         string
@@ -29,6 +30,8 @@ type Options struct {
 	NoCache          bool   // neither read nor write boot snapshots
 	CacheDir         string // of boot snapshots; "" is the user's cache folder
 
+	// Resume is the run directory of a run to go on with; then there is neither test nor program.
+	Resume string
 	// Test is PATH[::NAME]; or Program is an argument vector.
 	Test    string
 	Program []string
@@ -37,6 +40,8 @@ type Options struct {
 	// ArgvCount symbolic arguments of ArgvLen bytes each follow the program's own.
 	ArgvCount, ArgvLen int
 
+	// Forgetful keeps no pending state and no engine longer than a path; for tests.
+	Forgetful bool
 	// ModelSeed makes the solver answer with random models; for tests.
 	ModelSeed uint64
 	// OnTest is called with every test case; for tests.

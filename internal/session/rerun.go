@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"symchef/internal/explore"
-	"symchef/internal/interp"
 	"symchef/internal/rundir"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
@@ -64,18 +62,8 @@ func rerunAll(c context.Context, dir, id string, stdout io.Writer) (agreed, stra
 // rerun executes one test case from the start of its process; why says how it differs.
 func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why string, err error) {
 	o := &Options{Seed: sum.Seed, StdinLen: -1}
-	t := &target{tc: sum.Target, name: sum.Test}
-	if t.tc.Kind == testcase.Python {
-		d, ok := interp.ForFile(t.tc.Path)
-		if !ok {
-			return "", fmt.Errorf("no language is known for %s", t.tc.Path)
-		}
-		img, err := d.Locate(t.tc.Interpreter)
-		if err != nil {
-			return "", err
-		}
-		t.desc, t.found = d, &interp.Found{ELF: t.tc.Interpreter, Image: img}
-	} else if _, err := os.Stat(t.tc.Path); err != nil {
+	t, err := recorded(sum)
+	if err != nil {
 		return "", err
 	}
 	for _, in := range want.Inputs {
@@ -87,28 +75,30 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 		}
 	}
 	r := newRun(o, t)
-	root, err := r.boot()
+	r.help = func() {}
+	w := r.newWorker()
+	root, err := w.boot()
 	if err != nil {
 		return "", err
 	}
-	model, err := explore.ModelOf(r.ctx, want.Inputs)
+	model, err := explore.ModelOf(w.ctx, want.Inputs)
 	if err != nil {
 		return "", err
 	}
 	var got testcase.Test
 	ended := false
-	cfg := explore.Config{Strategy: "dfs", OnBegin: r.onBegin, OnPath: func(s *state.State, e explore.End) {
-		got, _ = r.testOf(s, e)
+	cfg := explore.Config{Strategy: "dfs", OnBegin: w.onBegin, OnPath: func(s *state.State, e explore.End) {
+		got, _ = w.testOf(s, e)
 		ended = true
 	}}
 	if t.desc != nil {
 		cfg.Layouts = t.desc.Layouts
 	}
-	if r.x, err = explore.New(r.ctx, r.m, r.chain, cfg); err != nil {
+	if w.x, err = explore.New(w.ctx, w.m, w.chain, cfg); err != nil {
 		return "", err
 	}
 	trail := &explore.Trail{Decisions: want.Decisions, Model: model, Open: want.EndedBy != ""}
-	if err := r.x.Follow(c, root, trail); err != nil {
+	if err := w.x.Follow(c, root, trail); err != nil {
 		if c.Err() != nil {
 			return "", err
 		}

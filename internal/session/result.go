@@ -109,11 +109,11 @@ func programInputs(ctx *expr.Ctx, s *state.State, o *Options, own int) []testcas
 // test, or is empty. A finding always says something.
 func (r *run) vacuous() string {
 	switch {
-	case r.x.Usage != "":
-		return r.x.Usage
+	case r.workers[0].x.Usage != "":
+		return r.workers[0].x.Usage
 	case !r.sum.Exhausted:
-	case len(r.tests) == 0 && r.x.Counts.Pruned > 0:
-		return fmt.Sprintf("%s: no input satisfies the test's assumptions (all %d paths were pruned)", r.t.name, r.x.Counts.Pruned)
+	case len(r.tests) == 0 && r.sum.Paths.Pruned > 0:
+		return fmt.Sprintf("%s: no input satisfies the test's assumptions (all %d paths were pruned)", r.t.name, r.sum.Paths.Pruned)
 	case len(r.tests) == 1 && noBytes(r.tests[0].Inputs) && !r.tests[0].Outcome.Failing():
 		return r.t.name + ": the test has no symbolic input: use getString, getInt, ... or annotated parameters; for a program --stdin N or --argv COUNTxLENGTH"
 	}

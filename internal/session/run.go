@@ -6,34 +6,32 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 
 	guestlib "symchef/guest"
-	"symchef/internal/exec"
 	"symchef/internal/explore"
-	"symchef/internal/expr"
 	"symchef/internal/kernel"
 	"symchef/internal/replay"
 	"symchef/internal/rundir"
 	"symchef/internal/solver"
-	"symchef/internal/state"
 	"symchef/internal/testcase"
 )
 
 // run is one run in progress.
 type run struct {
-	o        *Options
-	t        *target
-	ctx      *expr.Ctx
-	m        *exec.Machine
-	chain    *solver.Chain
-	x        *explore.Explorer
-	w        *rundir.Writer
+	o      *Options
+	t      *target
+	w      *rundir.Writer
+	budget *explore.Budget
+	pool   *pool // of workers beyond the first; nil: none
+
+	mu       sync.Mutex // guards what follows
+	workers  []*worker
 	sum      rundir.Summary
 	prog     *progress
 	started  time.Time
@@ -41,9 +39,17 @@ type run struct {
 	classes  map[string]bool
 	tests    []testcase.Test
 	lastSum  time.Time
+	lastLive uint64 // bytes
 	saveErr  error
 	hadBegin bool
 	cfg      kernel.Config // of a Python run
+	image    []byte        // the system where the test begins, for further workers
+	help     func()        // starts them
+	why      string        // a limit that has ended the exploration
+
+	left           []explore.Frontier // when the exploration has ended
+	resumed        *checkpoint        // where this run goes on; nil: it is new
+	nextCheckpoint time.Time
 }
 
 // Run does a whole run and returns the exit status. People's text goes to
@@ -63,31 +69,14 @@ func Run(c context.Context, o Options, stdout, stderr io.Writer) int {
 }
 
 func runAll(c context.Context, o *Options, stdout, stderr io.Writer) (int, error) {
-	t, err := resolve(o)
+	r, err := prepare(o, stderr)
 	if err != nil {
 		return 0, err
 	}
-	if t.found != nil {
-		for _, n := range t.found.Notes {
-			fmt.Fprintln(stderr, "symchef:", n)
-		}
-	}
-	if o.Out == "" {
-		o.Out = defaultOut(t)
-	}
-	r := newRun(o, t)
 	r.prog = newProgress(o.Progress, stderr)
-	r.sum = rundir.Summary{SchemaVersion: rundir.SchemaVersion, Test: t.name, Target: t.tc, Strategy: o.Strategy, Seed: o.Seed, WhyNotExhausted: []string{"the run has not finished"}}
-	r.sum.Interpreter.Path = t.tc.Executable()
-	if t.found != nil {
-		r.sum.Interpreter.Version, r.sum.Interpreter.BuildID = t.found.Version, t.found.Image.BuildID
-	}
-	if r.w, err = rundir.Create(o.Out, r.sum); err != nil {
-		return 0, &usageError{err.Error()}
-	}
 	defer r.w.Close()
 	err = r.explore(c)
-	if r.x == nil {
+	if len(r.workers) == 0 {
 		return 0, err
 	}
 	var rep *replay.Report
@@ -111,81 +100,175 @@ func runAll(c context.Context, o *Options, stdout, stderr io.Writer) (int, error
 	return r.status(c, rep), nil
 }
 
-// newRun returns a run of t with its engine.
-func newRun(o *Options, t *target) *run {
-	r := &run{o: o, t: t, started: time.Now(), classes: map[string]bool{}, ctx: expr.New()}
-	r.m = exec.New(r.ctx)
-	opts := solver.Options{ModelSeed: o.ModelSeed}
-	if path, err := osexec.LookPath("cadical"); err == nil {
-		opts.Fallback = path // decides what the budget leaves open
+// prepare resolves what o asks for and opens the run directory.
+func prepare(o *Options, stderr io.Writer) (*run, error) {
+	if o.Resume != "" {
+		return resume(o)
 	}
-	r.chain = solver.New(r.ctx, opts)
-	return r
+	t, err := resolve(o)
+	if err != nil {
+		return nil, err
+	}
+	if t.found != nil {
+		for _, n := range t.found.Notes {
+			fmt.Fprintln(stderr, "symchef:", n)
+		}
+	}
+	if o.Out == "" {
+		o.Out = defaultOut(t)
+	}
+	r := newRun(o, t)
+	r.sum = rundir.Summary{SchemaVersion: rundir.SchemaVersion, Test: t.name, Target: t.tc, Strategy: o.Strategy, Seed: o.Seed, WhyNotExhausted: []string{"the run has not finished"}}
+	r.sum.Interpreter.Path = t.tc.Executable()
+	if t.found != nil {
+		r.sum.Interpreter.Version, r.sum.Interpreter.BuildID = t.found.Version, t.found.Image.BuildID
+	}
+	if r.w, err = rundir.Create(o.Out, r.sum); err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	return r, nil
 }
 
-// explore boots the target and explores it.
-func (r *run) explore(c context.Context) (err error) {
-	o := r.o
-	root, err := r.boot()
+func newRun(o *Options, t *target) *run {
+	return &run{o: o, t: t, started: time.Now(), classes: map[string]bool{},
+		hadBegin: t.tc.Kind == testcase.Program, // its first instruction
+		budget:   &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths}}
+}
+
+// explore boots the target and explores it with all workers.
+func (r *run) explore(c context.Context) error {
+	if r.o.Workers > 1 {
+		r.pool = newPool(r.checkpoint)
+	}
+	limitMemory(r.o.MaxMemory)
+	lead := r.newWorker()
+	if r.resumed != nil {
+		if err := lead.toBegin(c); err != nil {
+			return err
+		}
+		lead = r.newWorker()
+	}
+	root, err := lead.boot()
 	if err != nil {
 		return err
 	}
-	cfg := explore.Config{
-		Strategy: o.Strategy, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
-		Budget:  &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths},
-		Booting: !r.hadBegin, OnBegin: r.onBegin, OnPath: r.onPath, OnTick: r.onTick,
-	}
-	if r.t.desc != nil {
-		cfg.Layouts = r.t.desc.Layouts
-	}
-	if r.x, err = explore.New(r.ctx, r.m, r.chain, cfg); err != nil {
+	if err := lead.explorer(); err != nil {
 		return &usageError{err.Error()}
 	}
-	if r.hadBegin && o.Time > 0 {
-		r.limit = time.Now().Add(o.Time)
+	r.workers = []*worker{lead}
+	if r.hadBegin {
+		r.sum.FromSnapshot = r.image != nil
+		r.sum.BootS = time.Since(r.started).Seconds()
+		r.setLimit()
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
+	c, cancel := context.WithCancel(c)
+	defer cancel()
+	var others sync.WaitGroup
+	errs := make([]error, max(r.o.Workers, 1))
+	r.help = func() { // runs when the test begins
+		if !r.hadBegin || r.t.desc != nil && r.image == nil {
+			return // without an image of the beginning there is no root for others
 		}
-	}()
-	r.x.Run(c, root)
-	return nil
+		for i := 1; i < r.o.Workers; i++ {
+			r.pool.join()
+			others.Go(func() {
+				if errs[i] = r.helper(c); errs[i] != nil {
+					cancel()
+				}
+			})
+		}
+	}
+	if r.hadBegin {
+		r.help()
+	}
+	if r.resumed == nil {
+		errs[0] = lead.work(c, root, true)
+	} else {
+		errs[0] = lead.goOn(c, root, r.resumed.Frontiers)
+	}
+	if r.pool != nil {
+		if errs[0] != nil {
+			cancel()
+		}
+		r.pool.end()
+		others.Wait()
+	}
+	if r.pool != nil {
+		r.left = r.pool.queue
+	}
+	for _, w := range r.workers {
+		w.publish()
+		if f := w.x.Frontier(); len(f.Jobs) > 0 {
+			r.left = append(r.left, f)
+		}
+	}
+	return errors.Join(errs...)
 }
 
-// onBegin marks the end of the boot.
-func (r *run) onBegin(s *state.State, test string) {
-	r.sum.Target.Name = test
-	r.m.ForgetCode()
-	r.sum.BootS = time.Since(r.started).Seconds()
+// helper is the life of a worker beyond the first.
+func (r *run) helper(c context.Context) error {
+	w := r.newWorker()
+	root, err := w.boot()
+	if err == nil {
+		err = w.explorer()
+	}
+	if err != nil {
+		r.pool.leave()
+		return err
+	}
+	r.mu.Lock()
+	r.workers = append(r.workers, w)
+	r.mu.Unlock()
+	err = w.work(c, root, false)
+	r.pool.end() // a limit is one for all
+	return err
+}
+
+func (r *run) setLimit() {
 	if r.o.Time > 0 {
 		r.limit = time.Now().Add(r.o.Time)
 	}
+}
+
+// begin marks the end of the boot; sys is the system where the test begins.
+func (r *run) begin(sys *kernel.System, test string) {
+	r.sum.Target.Name = test
+	r.sum.BootS = time.Since(r.started).Seconds()
+	r.setLimit()
 	if !r.hadBegin {
 		r.hadBegin = true
-		r.saveSnapshot(s.Sys)
+		r.saveSnapshot(sys)
+		r.help()
 	}
 }
 
 // onTick looks at the limits that are not the explorer's own and shows progress.
-func (r *run) onTick(x *explore.Explorer) string {
+func (w *worker) onTick(x *explore.Explorer) string {
+	r := w.r
+	if r.pool != nil && r.pool.pausing.Load() {
+		w.publish()
+		r.pool.park(x.Frontier())
+	}
 	now := time.Now()
-	if !r.limit.IsZero() && now.After(r.limit) {
-		return "limit: --time"
-	}
-	if r.saveErr != nil {
-		return "the run directory cannot be written"
-	}
-	if r.prog.due(now) || now.Sub(r.lastSum) > time.Second {
-		var ms runtime.MemStats
-		runtime.ReadMemStats(&ms)
-		r.sum.MemoryPeakBytes = max(r.sum.MemoryPeakBytes, ms.HeapInuse)
-		if r.o.MaxMemory > 0 && ms.HeapInuse > r.o.MaxMemory {
-			runtime.GC()
-			if runtime.ReadMemStats(&ms); ms.HeapInuse > r.o.MaxMemory {
-				return "limit: --max-memory"
-			}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.why != "":
+	case !r.limit.IsZero() && now.After(r.limit):
+		r.why = "limit: --time"
+	case r.saveErr != nil:
+		r.why = "the run directory cannot be written"
+	case r.hadBegin && now.After(r.nextCheckpoint):
+		if r.pool != nil {
+			r.nextCheckpoint = now.Add(checkpointEvery)
+			r.pool.pausing.Store(true)
+			break
 		}
+		w.seen = w.tally()
+		r.saveCheckpoint([]explore.Frontier{x.Frontier()})
+	case r.prog.due(now) || now.Sub(r.lastSum) > time.Second:
+		r.why = w.memory()
+		w.seen = w.tally()
 		r.update()
 		r.prog.show(now, r)
 		if now.Sub(r.lastSum) > time.Second {
@@ -193,7 +276,7 @@ func (r *run) onTick(x *explore.Explorer) string {
 			r.keep(r.w.WriteSummary(r.sum))
 		}
 	}
-	return ""
+	return r.why
 }
 
 func (r *run) keep(err error) {
@@ -202,17 +285,18 @@ func (r *run) keep(err error) {
 	}
 }
 
-// onPath writes the test case of a finished path, if it is a new one.
-func (r *run) onPath(s *state.State, e explore.End) {
-	t, bytes := r.testOf(s, e)
-	key := fmt.Sprint(t.Outcome.Kind, "|", t.Outcome.Type, "|", t.Outcome.Signal, "|", t.Outcome.ExitStatus, "|", t.OutputSHA256)
+// add writes the test case of a finished path, if it is a new one.
+func (r *run) add(t testcase.Test, condition func() string, output []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := class(t)
 	known := r.classes[key]
 	r.classes[key] = true
 	if known && !r.o.AllPaths {
 		return
 	}
 	t.ID = fmt.Sprintf("t%06d", len(r.tests)+1)
-	r.keep(r.w.WritePath(t.ID, pathText(r.ctx, s, s.Sys.Stdout()), bytes))
+	r.keep(r.w.WritePath(t.ID, condition(), output))
 	r.keep(r.w.Append(t))
 	r.tests = append(r.tests, t)
 	r.sum.Tests.Add(t.Outcome.Kind)
@@ -221,45 +305,42 @@ func (r *run) onPath(s *state.State, e explore.End) {
 	}
 }
 
-// testOf is the test case of a path that has ended, without its name, and its output.
-func (r *run) testOf(s *state.State, e explore.End) (testcase.Test, []byte) {
-	out := s.Sys.Stdout()
-	bytes := append([]byte(nil), out.Data...)
-	r.ctx.NewEval()
-	for i, x := range out.Sym {
-		if x != 0 {
-			bytes[i] = byte(r.ctx.EvalMemo(x, s.Model))
-		}
-	}
-	dec := s.Decisions()
-	t := testcase.Test{
-		PathID: testcase.PathID(dec), Decisions: dec,
-		Outcome:      outcomeOf(r.ctx, r.t.tc.Kind, s, e),
-		OutputSHA256: testcase.OutputDigest(bytes), OutputBytes: int64(len(bytes)),
-		FoundAt: time.Since(r.started).Seconds(),
-	}
-	if e.Kind == explore.Hang {
-		t.EndedBy = e.What
-	}
-	if r.t.tc.Kind == testcase.Python {
-		t.Inputs = inputsOf(r.ctx, s)
-	} else {
-		t.Inputs = programInputs(r.ctx, s, r.o, len(r.t.tc.Argv)-r.o.ArgvCount)
-	}
-	for _, l := range s.Logs {
-		t.Log = append(t.Log, l.Eval(r.ctx, s.Model))
-	}
-	return t, bytes
+// class says which test cases are alike: one of each is kept.
+func class(t testcase.Test) string {
+	return fmt.Sprint(t.Outcome.Kind, "|", t.Outcome.Type, "|", t.Outcome.Signal, "|", t.Outcome.ExitStatus, "|", t.OutputSHA256)
 }
 
-// update copies the counters to the summary.
+// tally sums up the workers; r.mu is held.
+func (r *run) tally() tally {
+	var t tally
+	if r.resumed != nil {
+		k := r.resumed.Tally
+		t = tally{counts: k.Counts, symbolic: k.Symbolic, codeBytes: k.CodeBytes,
+			solver: solver.Stats{Queries: k.Queries, Cached: k.Answered, Unknown: k.Unknown, Time: k.Time}}
+	}
+	for _, w := range r.workers {
+		t = t.plus(w.seen)
+	}
+	return t
+}
+
+// elapsed is the time the run has taken, that before it was resumed included.
+func (r *run) elapsed() time.Duration {
+	d := time.Since(r.started)
+	if r.resumed != nil {
+		d += r.resumed.Elapsed
+	}
+	return d
+}
+
+// update copies the workers' counters to the summary.
 func (r *run) update() {
-	st := r.chain.Stats()
-	r.sum.ElapsedS = time.Since(r.started).Seconds()
-	r.sum.Paths = rundir.Paths{Low: r.x.Counts.Paths, Pending: r.x.Pending(), Infeasible: r.x.Counts.Infeasible}
-	r.sum.CodeBytes = r.m.CodeBytes()
-	r.sum.Instructions = rundir.Instructions{Total: r.x.Counts.Total, Symbolic: r.m.Stats.Symbolic}
-	r.sum.Solver = rundir.Solver{Queries: st.Queries, AnsweredWithoutBackend: st.AnsweredWithoutBackend(), Unknown: st.Unknown, TimeS: st.Time.Seconds()}
+	t := r.tally()
+	r.sum.ElapsedS = r.elapsed().Seconds()
+	r.sum.Paths = rundir.Paths{Low: t.counts.Paths, Pending: t.pending, Infeasible: t.counts.Infeasible, Pruned: t.counts.Pruned}
+	r.sum.CodeBytes = t.codeBytes
+	r.sum.Instructions = rundir.Instructions{Total: t.counts.Total, Symbolic: t.symbolic, Replayed: t.counts.Replayed}
+	r.sum.Solver = rundir.Solver{Queries: t.solver.Queries, AnsweredWithoutBackend: t.solver.AnsweredWithoutBackend(), Unknown: t.solver.Unknown, TimeS: t.solver.Time.Seconds()}
 }
 
 // replay runs the test cases natively.
@@ -307,18 +388,21 @@ func GuestLibrary() (python string, cleanup func(), err error) {
 // finish fills in and writes the last summary; err is what went wrong, if anything.
 func (r *run) finish(rep *replay.Report, err error) {
 	r.update()
-	var ms runtime.MemStats
-	runtime.ReadMemStats(&ms)
-	r.sum.MemoryPeakBytes = max(r.sum.MemoryPeakBytes, ms.HeapInuse)
-	r.sum.WhyNotExhausted = r.x.WhyNotExhausted()
-	if r.x.Usage != "" {
-		r.sum.WhyNotExhausted = append(r.sum.WhyNotExhausted, r.x.Usage)
+	r.sum.MemoryPeakBytes = max(r.sum.MemoryPeakBytes, heap().inUse)
+	r.sum.WhyNotExhausted = r.whyNot()
+	if u := r.workers[0].x.Usage; u != "" {
+		r.sum.WhyNotExhausted = append(r.sum.WhyNotExhausted, u)
 	}
 	if err != nil {
 		r.sum.WhyNotExhausted = append(r.sum.WhyNotExhausted, firstLine(err.Error()))
 	}
 	r.sum.Exhausted = len(r.sum.WhyNotExhausted) == 0
 	r.sum.Finished = true
+	if len(r.left) > 0 {
+		r.saveCheckpoint(r.left)
+	} else {
+		r.keep(r.w.WriteFrontier(nil))
+	}
 	if rep != nil {
 		var verdicts []rundir.Verdict
 		r.sum.Replay, verdicts = rep.Record()
@@ -327,42 +411,40 @@ func (r *run) finish(rep *replay.Report, err error) {
 	r.keep(r.w.WriteSummary(r.sum))
 }
 
-// boot returns the state to start from: the boot snapshot where there is
-// one, else the start of the process.
-func (r *run) boot() (*state.State, error) {
-	isPython := r.t.tc.Kind == testcase.Python
-	cfg := kernelConfig(r.t.tc, isPython, r.o.Seed)
-	var root *state.State
-	if isPython {
-		if err := installModels(r.m, r.t.found.Image, r.t.tc.Interpreter); err != nil {
-			return nil, err
-		}
-		if sys, test := r.loadSnapshot(cfg); sys != nil {
-			r.hadBegin = true
-			r.sum.FromSnapshot, r.sum.Target.Name = true, test
-			r.sum.BootS = time.Since(r.started).Seconds()
-			root = state.New(sys)
-			hookEntries(r.m, r.t.found.Image, sys.CurrentProcess().Mem)
-		}
-	} else if r.o.StdinLen > 0 {
-		cfg.Stdin = symbolicBytes(r.ctx, "stdin", make([]byte, r.o.StdinLen))
+// dropped counts, by reason, what makes the result incomplete whatever is explored still; r.mu is held.
+func (r *run) dropped() map[string]int {
+	out := map[string]int{}
+	if r.resumed != nil {
+		maps.Copy(out, r.resumed.Dropped)
 	}
-	if root == nil {
-		sys, err := kernel.Boot(cfg)
-		if err != nil {
-			return nil, &usageError{err.Error()}
-		}
-		root = state.New(sys)
-		if !isPython {
-			r.hadBegin = true
-			root.Model = addModel(nil, r.ctx, cfg.Stdin)
-			if err := r.symbolicArgv(root); err != nil {
-				return nil, err
-			}
+	for _, w := range r.workers {
+		for why, n := range w.x.Dropped {
+			out[why] += n
 		}
 	}
-	if isPython {
-		immortal(r.m, r.t.found.Image, root.Sys.CurrentProcess().Mem)
+	return out
+}
+
+// whyNot lists the reasons why the result is not complete, sorted; empty when it is.
+func (r *run) whyNot() []string {
+	reasons := map[string]bool{}
+	for why, n := range r.dropped() {
+		if n > 1 {
+			why = fmt.Sprintf("%s (%d times)", why, n)
+		}
+		reasons[why] = true
 	}
-	return root, nil
+	pending := 0
+	for _, f := range r.left {
+		pending += len(f.Jobs)
+	}
+	for _, w := range r.workers {
+		if w.x.Stopped != "" {
+			reasons[w.x.Stopped] = true
+		}
+	}
+	if pending > 0 {
+		reasons[count(pending, "pending state")+" not explored"] = true
+	}
+	return slices.Sorted(maps.Keys(reasons))
 }

@@ -85,44 +85,63 @@ func engineID() string {
 	return fmt.Sprintf("%d.%d", st.Size(), st.ModTime().UnixNano())
 }
 
+// snapshot returns the system where the test begins, of this run or a cached
+// one; nil if there is none.
+func (r *run) snapshot(cfg kernel.Config) *kernel.System {
+	if r.image == nil {
+		data, sys, test := r.loadSnapshot(cfg)
+		if sys != nil {
+			r.hadBegin, r.image, r.sum.Target.Name = true, data, test
+		}
+		return sys
+	}
+	sys, err := kernel.Unmarshal(r.image, cfg)
+	if err != nil {
+		return nil
+	}
+	return sys
+}
+
 // loadSnapshot returns the cached system and the name of its test, or nil if
 // there is none that is valid now. Whatever is wrong with a cache entry, the
 // boot is simply made again.
-func (r *run) loadSnapshot(cfg kernel.Config) (*kernel.System, string) {
+func (r *run) loadSnapshot(cfg kernel.Config) ([]byte, *kernel.System, string) {
 	r.cfg = cfg
 	path := r.snapshotPath(&cfg)
 	if path == "" {
-		return nil, ""
+		return nil, nil, ""
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, ""
+		return nil, nil, ""
 	}
 	var s snapshot
 	if gob.NewDecoder(bytes.NewReader(data)).Decode(&s) != nil || s.Version != snapshotVersion || sha256.Sum256(s.System) != s.Sum {
 		os.Remove(path)
-		return nil, ""
+		return nil, nil, ""
 	}
 	if kernel.Revalidate(s.Consulted) != nil {
-		return nil, ""
+		return nil, nil, ""
 	}
 	sys, err := kernel.Unmarshal(s.System, cfg)
 	if err != nil {
-		return nil, ""
+		return nil, nil, ""
 	}
 	now := time.Now()
 	os.Chtimes(path, now, now) // evict removes what is not used
-	return sys, s.Test
+	return s.System, sys, s.Test
 }
 
-// saveSnapshot caches sys. Failing to is no error: the next run boots again.
+// saveSnapshot keeps sys for further workers and caches it for further runs. Failing to
+// is no error: they boot again.
 func (r *run) saveSnapshot(sys *kernel.System) {
-	path := r.snapshotPath(&r.cfg)
-	if path == "" {
-		return
-	}
 	data, err := sys.Marshal()
 	if err != nil {
+		return
+	}
+	r.image = data
+	path := r.snapshotPath(&r.cfg)
+	if path == "" {
 		return
 	}
 	var buf bytes.Buffer

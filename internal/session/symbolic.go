@@ -34,22 +34,22 @@ func addModel(model expr.Assignment, ctx *expr.Ctx, b mem.Bytes) expr.Assignment
 
 // symbolicArgv makes the last ArgvCount arguments on the initial stack
 // symbolic. Their bytes may be NUL, so shorter arguments are included.
-func (r *run) symbolicArgv(s *state.State) error {
+func (w *worker) symbolicArgv(s *state.State) error {
 	space := s.Sys.CurrentProcess().Mem
 	sp := s.Sys.Current().CPU.R[ir.RSP]
 	argc, err := space.ReadU(sp, 8)
 	if err != nil {
 		return err
 	}
-	for i := 0; i < r.o.ArgvCount; i++ {
-		n := int(argc) - r.o.ArgvCount + i
+	for i := 0; i < w.r.o.ArgvCount; i++ {
+		n := int(argc) - w.r.o.ArgvCount + i
 		at, err := space.ReadU(sp+8+8*uint64(n), 8)
 		if err != nil {
 			return err
 		}
 		name := fmt.Sprintf("argv%d", n)
-		b := symbolicBytes(r.ctx, name, bytes.Repeat([]byte{'a'}, r.o.ArgvLen))
-		s.Model = addModel(s.Model, r.ctx, b)
+		b := symbolicBytes(w.ctx, name, bytes.Repeat([]byte{'a'}, w.r.o.ArgvLen))
+		s.Model = addModel(s.Model, w.ctx, b)
 		if err := space.WriteSym(at, b); err != nil {
 			return err
 		}

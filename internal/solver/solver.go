@@ -136,6 +136,16 @@ func (s *Stats) AnsweredWithoutBackend() uint64 {
 	return s.Folded + s.Hint + s.Recent + s.Cached + s.Cores + s.Domains
 }
 
+// Plus returns the sums of a and b.
+func (a Stats) Plus(b Stats) Stats {
+	a.Queries, a.Sat, a.Unsat, a.Unknown = a.Queries+b.Queries, a.Sat+b.Sat, a.Unsat+b.Unsat, a.Unknown+b.Unknown
+	a.Folded, a.Hint, a.Recent = a.Folded+b.Folded, a.Hint+b.Hint, a.Recent+b.Recent
+	a.Cached, a.Cores, a.Domains = a.Cached+b.Cached, a.Cores+b.Cores, a.Domains+b.Domains
+	a.Backend, a.Fresh, a.Fallbacks, a.Resets = a.Backend+b.Backend, a.Fresh+b.Fresh, a.Fallbacks+b.Fallbacks, a.Resets+b.Resets
+	a.Time, a.Propagations, a.Conflicts = a.Time+b.Time, a.Propagations+b.Propagations, a.Conflicts+b.Conflicts
+	return a
+}
+
 // request is a query on its way down the chain.
 type request struct {
 	conj  []expr.Ref      // distinct and not constant, in path order

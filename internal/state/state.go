@@ -134,13 +134,13 @@ func (s *State) Prove(r expr.Ref, lo, hi uint64) {
 
 // Record appends a decision to the log and its constraint to the path condition.
 func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.Ref, v uint64) {
-	s.Log = s.Log.add(kind, pc, v)
+	s.Log = s.Log.Add(kind, pc, v)
 	s.Excl = nil
 	s.Assume(ctx, r, v)
 }
 
-// add appends a decision to the log that ends with l.
-func (l *Entry) add(kind exec.DecisionKind, pc, v uint64) *Entry {
+// Add returns the log that ends with l and one more decision.
+func (l *Entry) Add(kind exec.DecisionKind, pc, v uint64) *Entry {
 	e := &Entry{Parent: l, Kind: kind, PC: pc, Value: v, Depth: 1, Digest: 0xcbf29ce484222325}
 	if l != nil {
 		e.Depth, e.Digest = l.Depth+1, l.Digest
@@ -148,15 +148,6 @@ func (l *Entry) add(kind exec.DecisionKind, pc, v uint64) *Entry {
 	e.Digest = (e.Digest ^ pc ^ uint64(kind)<<56) * 0x100000001b3
 	e.Digest ^= e.Digest >> 29
 	return e
-}
-
-// LogOf is the log with these decisions. Require: their kinds are known.
-func LogOf(list []testcase.Decision) *Entry {
-	var l *Entry
-	for _, d := range list {
-		l = l.add(exec.KindOf(d.Kind), uint64(d.PC), uint64(d.Value))
-	}
-	return l
 }
 
 // learn records what r == v fixes beside itself. It looks at structure only.

@@ -1,0 +1,160 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"time"
+
+	"symchef/internal/explore"
+	"symchef/internal/interp"
+	"symchef/internal/rundir"
+	"symchef/internal/testcase"
+)
+
+// checkpointVersion changes whenever the content of a checkpoint does.
+const checkpointVersion = 1
+
+// checkpointEvery is the time between two checkpoints, if they are cheap.
+const checkpointEvery = 10 * time.Second
+
+// checkpoint is what a run needs to go on: all that is not explored, and the
+// numbers of what is. It goes with the first TestsSize bytes of the test cases.
+type checkpoint struct {
+	Version   int
+	Options   kept
+	Frontiers []explore.Frontier
+	Tally     keptTally
+	Dropped   map[string]int
+	TestsSize int64
+	Elapsed   time.Duration
+}
+
+// kept are the options that shape the tree and its test cases.
+type kept struct {
+	StdinLen, ArgvCount, ArgvLen int
+	AllPaths                     bool
+	Strategy                     string
+	Seed                         uint64
+}
+
+// keptTally is a tally in a form that gob encodes.
+type keptTally struct {
+	Counts    explore.Counts
+	Symbolic  uint64
+	CodeBytes uint64
+	Queries   uint64
+	Answered  uint64
+	Unknown   uint64
+	Time      time.Duration
+}
+
+// checkpoint keeps what is to be explored. Require: no worker changes its part meanwhile.
+func (r *run) checkpoint(parts []explore.Frontier) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.saveCheckpoint(parts)
+}
+
+// saveCheckpoint does; r.mu is held.
+func (r *run) saveCheckpoint(parts []explore.Frontier) {
+	began := time.Now()
+	c := checkpoint{Version: checkpointVersion, Frontiers: parts, Dropped: r.dropped(), TestsSize: r.w.Size(), Elapsed: r.elapsed(),
+		Options: kept{r.o.StdinLen, r.o.ArgvCount, r.o.ArgvLen, r.o.AllPaths, r.o.Strategy, r.o.Seed}}
+	t := r.tally()
+	c.Tally = keptTally{t.counts, t.symbolic, t.codeBytes, t.solver.Queries, t.solver.AnsweredWithoutBackend(), t.solver.Unknown, t.solver.Time}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(c); err != nil {
+		r.keep(fmt.Errorf("checkpoint: %w", err))
+		return
+	}
+	r.keep(r.w.WriteFrontier(b.Bytes()))
+	r.nextCheckpoint = time.Now().Add(max(checkpointEvery, 20*time.Since(began)))
+}
+
+// resume prepares r to go on with the run of directory dir.
+func resume(o *Options) (*run, error) {
+	dir := o.Resume
+	d, err := rundir.Open(dir)
+	if err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	data, err := d.Frontier()
+	if err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	if data == nil {
+		return nil, &usageError{fmt.Sprintf("%s: nothing is left to explore", dir)}
+	}
+	var c checkpoint
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&c); err != nil || c.Version != checkpointVersion {
+		return nil, &usageError{fmt.Sprintf("%s: the frontier is not of this version of symchef", dir)}
+	}
+	o.Out, o.AllPaths, o.Strategy, o.Seed = dir, c.Options.AllPaths, c.Options.Strategy, c.Options.Seed
+	o.StdinLen, o.ArgvCount, o.ArgvLen = c.Options.StdinLen, c.Options.ArgvCount, c.Options.ArgvLen
+	t, err := recorded(d.Summary)
+	if err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	r := newRun(o, t)
+	r.resumed = &c
+	if r.w, err = rundir.Reopen(dir, c.TestsSize); err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	if r.tests, _, err = d.Tests(); err != nil {
+		r.w.Close()
+		return nil, &usageError{err.Error()}
+	}
+	r.sum = d.Summary
+	r.sum.Finished, r.sum.Tests = false, rundir.Tests{}
+	for _, x := range r.tests {
+		r.classes[class(x)] = true
+		r.sum.Tests.Add(x.Outcome.Kind)
+	}
+	return r, nil
+}
+
+// recorded is the target of a run directory.
+func recorded(sum rundir.Summary) (*target, error) {
+	t := &target{tc: sum.Target, name: sum.Test}
+	if t.tc.Kind != testcase.Python {
+		_, err := lookProgram(t.tc.Path)
+		return t, err
+	}
+	d, ok := interp.ForFile(t.tc.Path)
+	if !ok {
+		return nil, fmt.Errorf("no language is known for %s", t.tc.Path)
+	}
+	img, err := d.Locate(t.tc.Interpreter)
+	if err != nil {
+		return nil, err
+	}
+	t.desc, t.found = d, &interp.Found{ELF: t.tc.Interpreter, Image: img}
+	return t, nil
+}
+
+// toBegin runs w until the test begins, so that a resumed run has its root.
+func (w *worker) toBegin(c context.Context) error {
+	root, err := w.boot()
+	if err != nil || w.r.hadBegin {
+		return err
+	}
+	if err := w.explorer(); err != nil {
+		return err
+	}
+	c, stop := context.WithCancel(c)
+	defer stop()
+	w.r.help = stop
+	if err := w.work(c, root, true); err != nil {
+		return err
+	}
+	if w.x.Usage != "" {
+		return &usageError{w.x.Usage}
+	}
+	if !w.r.hadBegin {
+		return errors.Join(c.Err(), errors.New("the test did not begin"))
+	}
+	return nil
+}

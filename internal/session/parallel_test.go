@@ -1,0 +1,124 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"symchef/internal/rundir"
+	"symchef/internal/testcase"
+)
+
+// targets are two explorations with some dozens of paths.
+func targets(t *testing.T) map[string]Options {
+	needPython(t)
+	return map[string]Options{
+		"program": {Program: []string{compile(t, "../../examples/c/crash.c", "-O1")}, StdinLen: 4},
+		"python":  {Test: "../../examples/python/test_quicksort.py"},
+	}
+}
+
+// outcomes are the paths with how they ended, sorted.
+func outcomes(tests []testcase.Test) string {
+	var l []string
+	for _, x := range tests {
+		l = append(l, x.PathID+" "+string(x.Outcome.Kind)+" "+x.Outcome.Type+x.Outcome.Signal)
+	}
+	sort.Strings(l)
+	return strings.Join(l, "\n")
+}
+
+// A run that keeps no pending state and no engine longer than a path finds the same
+// paths with the same outcomes as one that keeps all.
+func TestForgetful(t *testing.T) {
+	for name, o := range targets(t) {
+		t.Run(name, func(t *testing.T) {
+			o.AllPaths, o.NoReplay, o.Strategy = true, true, "random-path"
+			want := runIt(t, o)
+			o.Forgetful = true
+			got := runIt(t, o)
+			if outcomes(got.tests) != outcomes(want.tests) {
+				t.Errorf("%d test cases, not the %d of a run that keeps everything\n%s", len(got.tests), len(want.tests), got.stderr)
+			}
+			if got.summary.Instructions.Replayed == 0 {
+				t.Error("nothing was executed again")
+			}
+		})
+	}
+}
+
+// Several workers explore the same tree, each path once.
+func TestWorkers(t *testing.T) {
+	for name, o := range targets(t) {
+		t.Run(name, func(t *testing.T) {
+			want := paths(t, o)
+			for _, n := range []int{2, 4} {
+				o.Workers, o.Seed = n, uint64(n)
+				o.Strategy = []string{"dfs", "random", "random-path"}[n%3]
+				if got := paths(t, o); strings.Join(got, " ") != strings.Join(want, " ") {
+					t.Errorf("%d workers: %d paths, not %d", n, len(got), len(want))
+				}
+			}
+		})
+	}
+}
+
+// A run that is stopped again and again and resumed each time finds every path once.
+func TestResume(t *testing.T) {
+	for name, o := range targets(t) {
+		t.Run(name, func(t *testing.T) {
+			want := paths(t, o)
+			o.AllPaths, o.NoReplay, o.MaxPaths, o.Out = true, true, 1, filepath.Join(t.TempDir(), "out")
+			o.Interpreter, o.CacheDir, o.Progress, o.Strategy = "", t.TempDir(), "none", "random"
+			if o.Test != "" {
+				o.Interpreter, o.StdinLen = python, -1
+			}
+			seed := rand.Uint64()
+			rng := rand.New(rand.NewPCG(seed, 0))
+			var errb bytes.Buffer
+			Run(context.Background(), o, &errb, &errb)
+			more := Options{Resume: o.Out, NoReplay: true, CacheDir: o.CacheDir, Progress: "none", StdinLen: -1}
+			for n := 0; ; n++ {
+				r, err := rundir.Open(o.Out)
+				if err != nil {
+					t.Fatal(err, errb.String())
+				}
+				if r.Summary.Exhausted {
+					break
+				}
+				if n > len(want)+10 {
+					t.Fatalf("still not exhausted: %+v %s", r.Summary, errb.String())
+				}
+				more.MaxPaths, more.Workers = 1+rng.IntN(10), 1+rng.IntN(2)
+				Run(context.Background(), more, &errb, &errb)
+			}
+			r, _ := rundir.Open(o.Out)
+			tests, _, err := r.Tests()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, x := range tests {
+				got = append(got, x.PathID)
+			}
+			sort.Strings(got)
+			if strings.Join(got, " ") != strings.Join(want, " ") {
+				t.Errorf("seed %d: %d paths, not %d\n%s", seed, len(got), len(want), errb.String())
+			}
+			if r.Summary.Paths.Low != len(want) || r.Summary.Tests.Total() != len(want) {
+				t.Errorf("seed %d: %+v, %+v", seed, r.Summary.Paths, r.Summary.Tests)
+			}
+			if _, err := os.Stat(filepath.Join(o.Out, "frontier.bin")); err == nil {
+				t.Error("a frontier of an exhausted run")
+			}
+			if st := Run(context.Background(), more, &errb, &errb); st != StatusUsage {
+				t.Errorf("resuming an exhausted run: status %d", st)
+			}
+		})
+	}
+}

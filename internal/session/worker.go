@@ -1,0 +1,238 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	osexec "os/exec"
+	"runtime/debug"
+	"time"
+
+	"symchef/internal/exec"
+	"symchef/internal/explore"
+	"symchef/internal/expr"
+	"symchef/internal/kernel"
+	"symchef/internal/solver"
+	"symchef/internal/state"
+	"symchef/internal/testcase"
+)
+
+// worker explores with an engine of its own: expressions, machine and solver are
+// shared with no other.
+type worker struct {
+	r     *run
+	ctx   *expr.Ctx
+	m     *exec.Machine
+	chain *solver.Chain
+	x     *explore.Explorer
+	past  tally // of engines that were replaced
+	seen  tally // what the others may read, under run.mu
+	renew bool  // replace the engine after the present path
+}
+
+// tally is a worker's share of the summary.
+type tally struct {
+	counts    explore.Counts
+	pending   int
+	symbolic  uint64 // instructions
+	codeBytes uint64
+	solver    solver.Stats
+}
+
+func (a tally) plus(b tally) tally {
+	a.counts.Paths += b.counts.Paths
+	a.counts.Infeasible += b.counts.Infeasible
+	a.counts.Pruned += b.counts.Pruned
+	a.counts.Forks += b.counts.Forks
+	a.counts.Total += b.counts.Total
+	a.counts.Replayed += b.counts.Replayed
+	a.pending += b.pending
+	a.symbolic += b.symbolic
+	a.codeBytes = max(a.codeBytes, b.codeBytes) // workers execute much the same code
+	a.solver = a.solver.Plus(b.solver)
+	return a
+}
+
+func (r *run) newWorker() *worker {
+	w := &worker{r: r}
+	w.engine()
+	return w
+}
+
+// engine gives w an empty engine.
+func (w *worker) engine() {
+	w.ctx = expr.New()
+	w.m = exec.New(w.ctx)
+	opts := solver.Options{ModelSeed: w.r.o.ModelSeed}
+	if path, err := osexec.LookPath("cadical"); err == nil {
+		opts.Fallback = path // decides what the budget leaves open
+	}
+	w.chain = solver.New(w.ctx, opts)
+}
+
+// work explores from root, or, for root's test, what other workers give.
+func (w *worker) work(c context.Context, root *state.State, lead bool) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
+		}
+	}()
+	if lead {
+		w.x.Run(c, root)
+	} else {
+		w.x.Work(c, root)
+	}
+	return nil
+}
+
+// goOn explores what a checkpoint has left.
+func (w *worker) goOn(c context.Context, root *state.State, left []explore.Frontier) error {
+	for _, f := range left {
+		if err := w.x.Import(f); err != nil {
+			return err
+		}
+	}
+	return w.work(c, root, false)
+}
+
+// exchange is the pool as one worker sees it: the numbers of a worker that waits are up to date.
+type exchange struct {
+	*pool
+	w *worker
+}
+
+func (e exchange) Take(c context.Context) (explore.Frontier, bool) {
+	e.w.publish()
+	return e.pool.Take(c)
+}
+
+// publish makes w's numbers known.
+func (w *worker) publish() {
+	t := w.tally()
+	w.r.mu.Lock()
+	w.seen = t
+	w.r.mu.Unlock()
+}
+
+// explorer makes w's explorer.
+func (w *worker) explorer() (err error) {
+	o := w.r.o
+	cfg := explore.Config{
+		Strategy: o.Strategy, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
+		Budget:  w.r.budget,
+		Booting: !w.r.hadBegin, OnBegin: w.onBegin, OnPath: w.onPath, OnTick: w.onTick, OnPick: w.onPick,
+	}
+	if w.r.t.desc != nil {
+		cfg.Layouts = w.r.t.desc.Layouts
+	}
+	if w.r.pool != nil {
+		cfg.Exchange = exchange{w.r.pool, w}
+	}
+	w.x, err = explore.New(w.ctx, w.m, w.chain, cfg)
+	return err
+}
+
+// boot returns the state to start from: the boot snapshot where there is
+// one, else the start of the process.
+func (w *worker) boot() (*state.State, error) {
+	r := w.r
+	isPython := r.t.tc.Kind == testcase.Python
+	cfg := kernelConfig(r.t.tc, isPython, r.o.Seed)
+	var root *state.State
+	if isPython {
+		if err := installModels(w.m, r.t.found.Image, r.t.tc.Interpreter); err != nil {
+			return nil, err
+		}
+		if sys := r.snapshot(cfg); sys != nil {
+			root = state.New(sys)
+			hookEntries(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
+		}
+	} else if r.o.StdinLen > 0 {
+		cfg.Stdin = symbolicBytes(w.ctx, "stdin", make([]byte, r.o.StdinLen))
+	}
+	if root == nil {
+		sys, err := kernel.Boot(cfg)
+		if err != nil {
+			return nil, &usageError{err.Error()}
+		}
+		root = state.New(sys)
+		if !isPython {
+			root.Model = addModel(nil, w.ctx, cfg.Stdin)
+			if err := w.symbolicArgv(root); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if isPython {
+		immortal(w.m, r.t.found.Image, root.Sys.CurrentProcess().Mem)
+	}
+	return root, nil
+}
+
+// onBegin marks the end of the boot.
+func (w *worker) onBegin(s *state.State, test string) {
+	w.m.ForgetCode()
+	w.r.begin(s.Sys, test)
+}
+
+// onPick replaces the engine if its expressions have become too many.
+func (w *worker) onPick(x *explore.Explorer) {
+	if !w.renew && !w.r.o.Forgetful {
+		return
+	}
+	w.renew = false
+	now := w.tally()
+	old := *w
+	w.engine()
+	root, err := w.boot()
+	if err != nil { // files have gone: the old engine serves on
+		w.ctx, w.m, w.chain = old.ctx, old.m, old.chain
+		return
+	}
+	x.Renew(w.ctx, w.m, w.chain, root)
+	w.past.symbolic, w.past.codeBytes, w.past.solver = now.symbolic, now.codeBytes, now.solver
+}
+
+// tally is w's share of the summary now.
+func (w *worker) tally() tally {
+	return w.past.plus(tally{
+		counts: w.x.Counts, pending: w.x.Pending(),
+		symbolic: w.m.Stats.Symbolic, codeBytes: w.m.CodeBytes(), solver: w.chain.Stats(),
+	})
+}
+
+// onPath hands the test case of a finished path to the run.
+func (w *worker) onPath(s *state.State, e explore.End) {
+	t, output := w.testOf(s, e)
+	w.r.add(t, func() (condition string) { return pathText(w.ctx, s, s.Sys.Stdout()) }, output)
+}
+
+// testOf is the test case of a path that has ended, without its name, and its output.
+func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, []byte) {
+	out := s.Sys.Stdout()
+	bytes := append([]byte(nil), out.Data...)
+	w.ctx.NewEval()
+	for i, x := range out.Sym {
+		if x != 0 {
+			bytes[i] = byte(w.ctx.EvalMemo(x, s.Model))
+		}
+	}
+	dec := s.Decisions()
+	t := testcase.Test{
+		PathID: testcase.PathID(dec), Decisions: dec,
+		Outcome:      outcomeOf(w.ctx, w.r.t.tc.Kind, s, e),
+		OutputSHA256: testcase.OutputDigest(bytes), OutputBytes: int64(len(bytes)),
+		FoundAt: time.Since(w.r.started).Seconds(),
+	}
+	if e.Kind == explore.Hang {
+		t.EndedBy = e.What
+	}
+	if w.r.t.tc.Kind == testcase.Python {
+		t.Inputs = inputsOf(w.ctx, s)
+	} else {
+		t.Inputs = programInputs(w.ctx, s, w.r.o, len(w.r.t.tc.Argv)-w.r.o.ArgvCount)
+	}
+	for _, l := range s.Logs {
+		t.Log = append(t.Log, l.Eval(w.ctx, s.Model))
+	}
+	return t, bytes
+}
