@@ -38,7 +38,7 @@ func doctorCmd(status *int) *cobra.Command {
 			row("replay", "%s", confinement())
 			row("snapshots", "%s", cmp.Or(session.CacheDir(""), "none: there is no cache folder of your own to write to"))
 			fallback, _ := exec.LookPath("cadical")
-			row("solver", "built in; for what its budget leaves undecided: %s", cmp.Or(fallback, "nothing (cadical is not installed)"))
+			row("solver", "built in; --fallback-solver for what its budget leaves undecided: %s", cmp.Or(fallback, "cadical is not installed"))
 			return nil
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +69,7 @@ func runCmd(status *int) *cobra.Command {
 	f.BoolVar(&o.AllPaths, "all-paths", false, "a test case for every low-level path")
 	f.BoolVar(&o.JSON, "json", false, "print the summary as JSON")
 	f.BoolVar(&o.NoCache, "no-cache", false, "neither use nor write boot snapshots")
+	f.StringVar(&o.Fallback, "fallback-solver", "", "CaDiCaL's path: it is asked what the built-in solver leaves undecided")
 	f.StringVar(&o.Progress, "progress", "auto", "auto (a live line on a terminal), plain, none")
 	f.IntVar(&o.StdinLen, "stdin", -1, "bytes of symbolic standard input of a program")
 	f.StringVar(&argv, "argv", "", "symbolic arguments of a program: COUNTxLENGTH")
@@ -97,6 +99,11 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem, argv s
 	}
 	if _, err := search.New(o.Strategy, 0); err != nil {
 		return err
+	}
+	if o.Fallback != "" {
+		if o.Fallback, err = exec.LookPath(o.Fallback); err != nil {
+			return fmt.Errorf("--fallback-solver: %w", err)
+		}
 	}
 	switch dash := cmd.ArgsLenAtDash(); {
 	case o.Resume != "":

@@ -29,6 +29,7 @@ type Options struct {
 	Progress         string // auto, plain, none
 	NoCache          bool   // neither read nor write boot snapshots
 	CacheDir         string // of boot snapshots; "" is the user's cache folder
+	Fallback         string // path of a SAT solver with CaDiCaL's options, for queries beyond the budget; "" is none
 
 	// Resume is the run directory of a run to go on with; then there is neither test nor program.
 	Resume string

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	osexec "os/exec"
 	"runtime/debug"
 	"time"
 
@@ -62,11 +61,7 @@ func (r *run) newWorker() *worker {
 func (w *worker) engine() {
 	w.ctx = expr.New()
 	w.m = exec.New(w.ctx)
-	opts := solver.Options{ModelSeed: w.r.o.ModelSeed}
-	if path, err := osexec.LookPath("cadical"); err == nil {
-		opts.Fallback = path // decides what the budget leaves open
-	}
-	w.chain = solver.New(w.ctx, opts)
+	w.chain = solver.New(w.ctx, solver.Options{ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback})
 }
 
 // work explores from root, or, for root's test, what other workers give.
