@@ -107,6 +107,7 @@ type Hook func(m *Machine, c *cpu.CPU, s *mem.Space) (handled bool, stop *Stop)
 
 // Watcher is called before an indirect branch is taken; c is the processor at
 // the branch (the return address of a call is pushed), target a concrete value.
+// It changes nothing; it may fork.
 type Watcher func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64)
 
 // entry is a cached block with links to its successors.
@@ -321,6 +322,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 			case ir.JmpInd:
 				if e.watch != nil {
 					e.watch(sys, s, c, c.R[u.A&slotMask])
+					m.use(s) // it may have forked the space
 				}
 				c.PC = c.R[u.A&slotMask]
 				e = nil

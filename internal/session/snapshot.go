@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -149,15 +148,7 @@ func (r *run) saveSnapshot(sys *kernel.System) {
 	if gob.NewEncoder(&buf).Encode(s) != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "new-*") // mode 0600
-	if err != nil {
-		return
-	}
-	_, werr := f.Write(buf.Bytes())
-	if errors.Join(werr, f.Close()) != nil || os.Rename(f.Name(), path) != nil {
-		os.Remove(f.Name())
-		return
-	}
+	saveFile(path, buf.Bytes())
 	evict(filepath.Dir(path))
 }
 

@@ -1,0 +1,197 @@
+package hlpc
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sort"
+)
+
+// extent is the code of one function, [lo, hi), in link addresses.
+type extent struct{ lo, hi uint64 }
+
+// errFrames is a call frame table that cannot be read.
+var errFrames = errors.New("hlpc: damaged .eh_frame")
+
+// Pointer encodings of .eh_frame (LSB core specification, 10.5.1).
+const (
+	encAbs    = 0x00
+	encU4     = 0x03
+	encU8     = 0x04
+	encS4     = 0x0b
+	encS8     = 0x0c
+	encPCRel  = 0x10
+	encDatRel = 0x30
+	encOmit   = 0xff
+)
+
+// functions lists the functions of an ELF file by its call frame information, which
+// survives stripping (LSB core specification, 10.6: .eh_frame, .eh_frame_hdr). Sorted.
+func functions(f *elf.File) ([]extent, error) {
+	frames, at, err := frameSection(f)
+	if err != nil || frames == nil {
+		return nil, err
+	}
+	var out []extent
+	encodings := map[uint64]byte{} // of pointers, by offset of the CIE
+	for off := uint64(0); off+4 <= uint64(len(frames)); {
+		n := uint64(binary.LittleEndian.Uint32(frames[off:]))
+		start := off + 4
+		if n == 0 {
+			break
+		}
+		if n == 0xffffffff || start+n > uint64(len(frames)) || n < 4 {
+			return nil, errFrames
+		}
+		body := frames[start : start+n]
+		id := uint64(binary.LittleEndian.Uint32(body))
+		if id == 0 {
+			if encodings[off], err = cieEncoding(body[4:]); err != nil {
+				return nil, err
+			}
+		} else if enc, ok := encodings[start-id]; ok {
+			r := reader{body[4:], at + start + 4}
+			lo, err1 := r.pointer(enc)
+			size, err2 := r.pointer(enc & 0x0f) // a length: not relative to anything
+			if err1 != nil || err2 != nil {
+				return nil, errFrames
+			}
+			if lo != 0 && size != 0 {
+				out = append(out, extent{lo, lo + size})
+			}
+		}
+		off = start + n
+	}
+	slices.SortFunc(out, func(a, b extent) int {
+		if a.lo < b.lo {
+			return -1
+		}
+		return 1
+	})
+	return out, nil
+}
+
+// frameSection returns .eh_frame and its link address: by the section headers, or
+// without them by the pointer in the segment PT_GNU_EH_FRAME.
+func frameSection(f *elf.File) ([]byte, uint64, error) {
+	if s := f.Section(".eh_frame"); s != nil && s.Type != elf.SHT_NOBITS {
+		b, err := s.Data()
+		return b, s.Addr, err
+	}
+	for _, h := range f.Progs {
+		if h.Type != elf.PT_GNU_EH_FRAME {
+			continue
+		}
+		var hdr [12]byte
+		if _, err := h.ReadAt(hdr[:], 0); err != nil {
+			return nil, 0, err
+		}
+		r := reader{hdr[4:], h.Vaddr + 4}
+		at, err := r.pointer(hdr[1])
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, p := range f.Progs {
+			if p.Type == elf.PT_LOAD && at >= p.Vaddr && at < p.Vaddr+p.Filesz {
+				b := make([]byte, p.Vaddr+p.Filesz-at)
+				_, err := p.ReadAt(b, int64(at-p.Vaddr))
+				return b, at, err
+			}
+		}
+	}
+	return nil, 0, nil
+}
+
+// cieEncoding is the pointer encoding that the augmentation of a CIE gives ('R').
+func cieEncoding(b []byte) (byte, error) {
+	if len(b) < 2 {
+		return 0, errFrames
+	}
+	end := bytes.IndexByte(b[1:], 0)
+	if end < 0 {
+		return 0, errFrames
+	}
+	aug := string(b[1 : 1+end])
+	r := reader{b: b[end+2:]}
+	r.leb() // code alignment
+	r.leb() // data alignment
+	if b[0] == 1 {
+		r.bytes(1) // return address register
+	} else {
+		r.leb()
+	}
+	enc := byte(encAbs)
+	for i, c := range aug {
+		switch {
+		case c == 'z' && i == 0:
+			r.leb()
+		case c == 'R':
+			enc = r.bytes(1)[0]
+		case c == 'L':
+			r.bytes(1)
+		case c == 'P':
+			if _, err := r.pointer(r.bytes(1)[0]); err != nil {
+				return 0, err
+			}
+		case c == 'S' || c == 'B':
+		default:
+			return enc, nil
+		}
+	}
+	return enc, nil
+}
+
+// reader reads from b, whose first byte has link address at. Past the end it reads zeros.
+type reader struct {
+	b  []byte
+	at uint64
+}
+
+func (r *reader) bytes(n int) []byte {
+	out := make([]byte, n)
+	k := copy(out, r.b)
+	r.b, r.at = r.b[k:], r.at+uint64(n)
+	return out
+}
+
+// leb skips a LEB128 number.
+func (r *reader) leb() {
+	for len(r.b) > 0 && r.bytes(1)[0]&0x80 != 0 {
+	}
+}
+
+func (r *reader) pointer(enc byte) (uint64, error) {
+	if enc == encOmit {
+		return 0, nil
+	}
+	at, v := r.at, uint64(0)
+	switch enc & 0x0f {
+	case encS4:
+		v = uint64(int64(int32(binary.LittleEndian.Uint32(r.bytes(4)))))
+	case encU4:
+		v = uint64(binary.LittleEndian.Uint32(r.bytes(4)))
+	case encAbs, encU8, encS8:
+		v = binary.LittleEndian.Uint64(r.bytes(8))
+	default:
+		return 0, errFrames
+	}
+	switch enc & 0x70 {
+	case encAbs:
+	case encPCRel:
+		v += at
+	default: // encDatRel and the like do not occur in FDEs
+		return 0, errFrames
+	}
+	return v, nil
+}
+
+// enclosing is the function that holds addr; the zero extent if there is none.
+func enclosing(fs []extent, addr uint64) extent {
+	i := sort.Search(len(fs), func(i int) bool { return fs[i].lo > addr }) - 1
+	if i < 0 || addr >= fs[i].hi {
+		return extent{}
+	}
+	return fs[i]
+}

@@ -1,0 +1,78 @@
+package hlpc_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symchef/internal/hlpc"
+	"symchef/internal/interp"
+	"symchef/internal/kernel"
+	"symchef/internal/testcase"
+)
+
+// config starts an interpreter on its calibration script.
+func config(path string, cal *interp.Calibration) kernel.Config {
+	return kernel.Config{Path: path, Argv: cal.Argv(path), Env: testcase.PinEnv(cal.Environ([]string{"PATH=/usr/bin:/bin"})), Cwd: "/"}
+}
+
+// calibrate calibrates an installed interpreter, or skips the test.
+func calibrate(t *testing.T, path string) (*hlpc.Result, *interp.Calibration) {
+	t.Helper()
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("%s is not installed", path)
+	}
+	cal, ok := interp.CalibrationFor(path)
+	if !ok {
+		t.Fatalf("no calibration script for %s", path)
+	}
+	r, err := hlpc.Calibrate(config(path, cal), cal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, cal
+}
+
+// TestStock calibrates stock interpreters. What must hold of every build: the dispatch and the frame are
+// verified, and a statement of the script has as many operations as the language's compiler makes of it. For
+// Debian 12's builds the place is also compared with what was read in their disassembly.
+func TestStock(t *testing.T) {
+	for _, c := range []struct {
+		path   string
+		per    float64
+		linear bool
+		level  hlpc.Level
+		code   string // the rule that must hold
+		build  string // where the rest was read
+		at     string
+	}{
+		{"/usr/bin/lua5.4", 1, true, hlpc.Table, "lua-54", "1061f95d5cf9242924aac24fb75ecdcab7eac0e6", "lua5.4+0x1b3a0 jump r13 -0x4"},
+		{"/usr/bin/lua5.3", 1, true, hlpc.Table, "lua-53", "5a385d648fc81692de824e6caab1695b92711cc8", "lua5.3+0x19240 jump [rbp+0x28] -0x4"},
+		{"/usr/bin/lua5.1", 1, true, hlpc.Table, "", "97c1063cf4058d17818dfa6325429bb6cdca9080", "lua5.1+0x16720 jump r14 +0x0"},
+		{"/usr/bin/luajit", 1, true, hlpc.Table, "", "79b0b8114f05a2726860c3141195279ceb0f6e29", "luajit+0x704e0 jump rbx -0x4"},
+		{"/usr/bin/python3.11", 4, true, hlpc.Table, "cpython-311", "c561f3aa7232f2bd6ac6d56bd475f1c154a00486", "python3.11+0x501f40 (_PyEval_EvalFrameDefault) jump r15 +0x0"},
+		{"/usr/bin/ruby3.1", 4, true, hlpc.Direct, "", "803542d97ea70c8f19d5fb7f9fd3b828e3e9ada4", "libruby-3.1.so.3.1.2+0x24e160 jump r14 +0x0"},
+		{"/usr/bin/php8.2", 2, true, hlpc.Direct, "", "f401dc5a73a43fa8d1514aa22a13d9ea03965d52", "php8.2+0x36cbe0 (execute_ex) jump r15 +0x0"},
+		{"/usr/bin/perl", 4, false, hlpc.Direct, "", "1fe33ad875fa0cb11cd1fe798112b559290b4fc6", "perl+0x11a0d0 (Perl_runops_standard) call rax +0x0"},
+		{"/usr/bin/mujs", 5, true, hlpc.Table, "", "cf39dd59ff7f586c12aa0974ff80e0e4561e9cbf", "mujs+0x130c0 jump rbx +0x2"},
+		{"/usr/bin/R", 5, true, hlpc.Direct, "", "", "libR.so+0x136de0 jump [rsp] -0x8"},
+	} {
+		t.Run(filepath.Base(c.path), func(t *testing.T) {
+			if c.path == "/usr/bin/R" && os.Getenv("SYMCHEF_SLOW") == "" {
+				t.Skip("takes 20 s: set SYMCHEF_SLOW=1")
+			}
+			r, _ := calibrate(t, c.path)
+			var b strings.Builder
+			r.Write(&b)
+			t.Logf("\n%s", b.String())
+			if r.Confidence != "high" || r.Dispatch.Level != c.level || r.Linear != c.linear || r.Code != c.code ||
+				r.PerStatement < c.per-0.1 || r.PerStatement > c.per+0.1 || len(r.Sites) == 0 || len(r.Sites) > r.Branches {
+				t.Errorf("unexpected: %+v", r)
+			}
+			if at := r.At(); c.build == r.Function.BuildID && at != c.at {
+				t.Errorf("found %s, want %s", at, c.at)
+			}
+		})
+	}
+}

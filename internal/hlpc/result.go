@@ -1,0 +1,410 @@
+package hlpc
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"symchef/internal/cpu"
+	"symchef/internal/exec"
+	"symchef/internal/expr"
+	"symchef/internal/interp"
+	"symchef/internal/kernel"
+	"symchef/internal/mem"
+)
+
+// Version changes whenever the meaning of a stored Result does.
+const Version = 1
+
+// Result says where an interpreter keeps its high-level program counter (HLPC). Addresses are the
+// module's own, so it holds for every process that runs this build.
+type Result struct {
+	Language string   `json:"language"`
+	Function Function `json:"function"`
+	Kind     string   `json:"kind"` // of the indirect branches: jump or call
+	// Location plus Delta is the HLPC at the branch: the address of the operation about to run.
+	Location Loc      `json:"location"`
+	Delta    int64    `json:"delta"`
+	Linear   bool     `json:"linear"` // bytecode; otherwise a list of operations or a tree
+	Opcode   string   `json:"opcode"` // expression over the HLPC, pc
+	Dispatch Dispatch `json:"dispatch"`
+	Level    string   `json:"level"` // of Dispatch
+	// Sites are the branches that dispatched, in the module's addresses; Branches is how many
+	// of the kind the function has.
+	Sites    []uint64 `json:"sites"`
+	Branches int      `json:"branches"`
+	// PerStatement is the number of operations of one statement of the script.
+	PerStatement float64 `json:"per_statement"`
+	// Frame changes exactly at call and return; FrameKnown is false if no place does.
+	Frame      Loc  `json:"frame"`
+	FrameKnown bool `json:"frame_known"`
+	// Code names the description's rule for code objects that holds; empty: none does.
+	Code string `json:"code,omitempty"`
+	// Confidence is high: dispatch and frame are verified; medium: one is not; low: neither.
+	Confidence string   `json:"confidence"`
+	RunnersUp  []string `json:"runners_up,omitempty"`
+
+	rule *interp.CodeRule
+}
+
+// AmbiguousError is a calibration without a winner.
+type AmbiguousError struct {
+	Candidates []string // none: nothing behaves like a program counter
+}
+
+func (e *AmbiguousError) Error() string {
+	if len(e.Candidates) == 0 {
+		return "no register or cell at an indirect branch behaves like a program counter: does the script execute its statements in the windows, compiled before?"
+	}
+	return "more than one place behaves like the program counter; name one in the description, for example (prefer \"" +
+		annotation(e.Candidates[0]) + "\"):\n  " + strings.Join(e.Candidates, "\n  ")
+}
+
+// annotation is the part of a candidate's text that (prefer ...) takes.
+func annotation(candidate string) string {
+	a, _, _ := strings.Cut(candidate, " at ")
+	return a
+}
+
+// String begins with what (prefer ...) takes.
+func (c *Candidate) String() string {
+	return fmt.Sprintf("%s at %v: %.2f per statement, loop %.2f of %d, dispatch %s", c.name(), c.Branch.Function,
+		c.Slope, c.Rounds, interp.Rounds, c.Dispatch.Level)
+}
+
+func (c *Candidate) name() string { return c.Branch.Kind() + " " + c.Loc.String() }
+
+var levelNames = [...]string{"not explained", "a function of the opcode", "by a table, verified", "by the address in the code, verified"}
+
+// String says how the branch is explained.
+func (l Level) String() string { return levelNames[l] }
+
+// Calibrate finds the high-level program counter of the interpreter that cfg starts; its
+// argument vector is that of cal. The interpreter is booted once; each pass runs the windows again from there.
+func Calibrate(cfg kernel.Config, cal *interp.Calibration) (*Result, error) {
+	r, err := boot(cfg, cal)
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.candidates()
+	if err != nil {
+		return nil, err
+	}
+	best := all[0]
+	mine := func(f *Function, call bool) bool {
+		return f.Module == best.Branch.Function.Module && f.Offset == best.Branch.Function.Offset && call == best.Branch.Call
+	}
+	deep, err := r.trace(deepLocs(), mine)
+	if err != nil {
+		return nil, err
+	}
+	if len(deep.Branches) != 1 {
+		return nil, errors.New("the interpreter does not run the same way twice")
+	}
+	b := deep.Branches[0]
+	res := &Result{
+		Language: cal.Language, Function: *b.Function, Kind: b.Kind(), Location: best.Loc, Linear: best.Linear,
+		Dispatch: best.Dispatch, Level: best.Dispatch.Level.String(), PerStatement: best.Slope,
+	}
+	if res.Linear {
+		res.Delta = best.Dispatch.Delta
+	}
+	res.Opcode = best.Dispatch.Opcode(res.Delta)
+	for _, c := range all[1:min(len(all), 6)] {
+		res.RunnersUp = append(res.RunnersUp, c.String())
+	}
+	place := slices.Index(deep.Locs, best.Loc)
+	sites := dispatchSites(b, place, best.Dispatch)
+	for site := range sites {
+		res.Sites = append(res.Sites, site-b.Bias)
+	}
+	slices.Sort(res.Sites)
+	if res.Branches, err = countBranches(b.Function, b.Call); err != nil {
+		return nil, err
+	}
+	frames := Frames(deep, b, func(e *Event) bool { return sites[e.Site] })
+	if err := r.chooseFrame(res, frames); err != nil {
+		return nil, err
+	}
+	res.Confidence = res.confidence(best.Dispatch.Level)
+	return res, nil
+}
+
+// candidates makes the passes that find the program counter, and checks that there is a winner.
+func (r *runs) candidates() ([]Candidate, error) {
+	t, err := r.trace(plainLocs(), nil)
+	if err != nil {
+		return nil, err
+	}
+	all := r.preferred(Candidates(t))
+	if len(all) == 0 || all[0].Dispatch.Level < Table {
+		// The program counter may live in memory (algorithm A2): look at what registers point to, in the
+		// functions whose branches grow with the script.
+		t, err := r.trace(deepLocs(), growing(t))
+		if err != nil {
+			return nil, err
+		}
+		if deep := r.preferred(Candidates(t)); len(deep) > 0 && (len(all) == 0 || deep[0].Dispatch.Level > all[0].Dispatch.Level) {
+			all = deep
+		}
+	}
+	if len(all) == 0 || tie(all) {
+		e := &AmbiguousError{}
+		for i := range all[:min(len(all), 6)] {
+			e.Candidates = append(e.Candidates, all[i].String())
+		}
+		return nil, e
+	}
+	return all, nil
+}
+
+// preferred keeps the candidates that the description allows.
+func (r *runs) preferred(all []Candidate) []Candidate {
+	if r.cal.Prefer == "" {
+		return all
+	}
+	return slices.DeleteFunc(all, func(c Candidate) bool { return c.name() != r.cal.Prefer })
+}
+
+// tie reports whether the second candidate is as good as the first.
+func tie(all []Candidate) bool {
+	return len(all) > 1 && all[1].Slope >= near*all[0].Slope && all[1].Dispatch.Level == all[0].Dispatch.Level &&
+		(all[0].Dispatch.Level < Table || all[1].Dispatch.Share > all[0].Dispatch.Share-0.05)
+}
+
+// growing selects the branches that are executed more often the longer the script.
+func growing(t *Trace) func(*Function, bool) bool {
+	keep := map[branchKey]bool{}
+	for _, b := range t.Branches {
+		short, long := b.Windows[interp.WindowShort], b.Windows[interp.WindowLong]
+		if long == nil {
+			continue
+		}
+		n := len(long.Events)
+		if short != nil {
+			n -= len(short.Events)
+		}
+		keep[branchKey{b.Function.Module, b.Function.Offset, b.Call}] = float64(n) >= minSlope*float64(t.Statements)
+	}
+	return func(f *Function, call bool) bool { return keep[branchKey{f.Module, f.Offset, call}] }
+}
+
+// dispatchSites are the sites of b nearly all of whose events the dispatch explains; all of them
+// if there is no explanation.
+func dispatchSites(b *Branch, place int, d Dispatch) map[uint64]bool {
+	total, good := map[uint64]int{}, map[uint64]int{}
+	for _, w := range b.Windows {
+		for k := range w.Events {
+			e := &w.Events[k]
+			total[e.Site]++
+			if target, ok := d.target(w.Before, e.Vals[place], b.Bias); !ok || target == e.Target {
+				good[e.Site]++
+			}
+		}
+	}
+	out := map[uint64]bool{}
+	for site, n := range total {
+		if good[site]*10 >= n*6 { // code that rewrites itself misses some
+			out[site] = true
+		}
+	}
+	return out
+}
+
+// target is where the dispatch goes from the operation that v points to; not ok if it cannot tell.
+func (d Dispatch) target(m interface {
+	ReadU(addr uint64, n int) (uint64, error)
+}, v, bias uint64) (uint64, bool) {
+	word, err := m.ReadU(v+uint64(d.Delta), 8)
+	if err != nil {
+		return 0, d.Level >= Table
+	}
+	if d.Level == Direct {
+		return word, true
+	}
+	if d.Level != Table {
+		return 0, false
+	}
+	base := d.Base
+	if d.Relocated {
+		base += bias
+	}
+	at, err := m.ReadU(base+word&d.mask()*uint64(d.Entry), d.Entry)
+	if err == nil && d.Entry == 4 {
+		at = base + uint64(int64(int32(at)))
+	}
+	return at, true
+}
+
+// countBranches counts the indirect jumps or calls in a function's code.
+func countBranches(f *Function, call bool) (int, error) {
+	data, err := os.ReadFile(f.Module)
+	if err != nil {
+		return 0, err
+	}
+	file, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return 0, err
+	}
+	code := make([]byte, f.End-f.Offset)
+	for _, p := range file.Progs {
+		if p.Type == elf.PT_LOAD && f.Offset >= p.Vaddr && f.End <= p.Vaddr+p.Filesz {
+			if _, err := p.ReadAt(code, int64(f.Offset-p.Vaddr)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	n := 0
+	for len(code) > 0 {
+		in, err := x86asm.Decode(code, 64)
+		if err != nil || in.Len == 0 {
+			code = code[1:]
+			continue
+		}
+		code = code[in.Len:]
+		if _, direct := in.Args[0].(x86asm.Rel); !direct && (call && in.Op == x86asm.CALL || !call && in.Op == x86asm.JMP) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// maxFrames is how many places for the frame are tried with the rules for code objects.
+const maxFrames = 12
+
+// chooseFrame takes the first frame for which a code rule of the description holds, else the first.
+func (r *runs) chooseFrame(res *Result, frames []Loc) error {
+	if len(frames) == 0 {
+		return nil
+	}
+	res.Frame, res.FrameKnown = frames[0], true
+	if len(r.cal.Codes) == 0 {
+		return nil
+	}
+	type try struct {
+		Tracer
+		steps, in int
+	}
+	var tries []*try
+	for _, f := range frames[:min(len(frames), maxFrames)] {
+		for i := range r.cal.Codes {
+			t := *res
+			t.Frame, t.rule = f, &r.cal.Codes[i]
+			x := &try{Tracer: Tracer{Result: &t, Cursor: &Cursor{}}}
+			x.OnStep = func(_ *kernel.System, st Step) {
+				if r.marks.window != "" {
+					x.steps++
+					if st.Code.Size != 0 {
+						x.in++
+					}
+				}
+			}
+			tries = append(tries, x)
+		}
+	}
+	m := exec.New(expr.New())
+	m.Watch = func(s *mem.Space, site uint64) exec.Watcher {
+		var all []exec.Watcher
+		for _, x := range tries {
+			if w := x.Watch(s, site); w != nil {
+				all = append(all, w)
+			}
+		}
+		if all == nil {
+			return nil
+		}
+		return func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64) {
+			for _, w := range all {
+				w(sys, s, c, target)
+			}
+		}
+	}
+	if err := r.again(m); err != nil {
+		return err
+	}
+	best := 0
+	for _, x := range tries {
+		if x.in > best && x.in*100 >= x.steps*99 {
+			best = x.in
+			res.Frame, res.rule, res.Code = x.Result.Frame, x.Result.rule, x.Result.rule.Name
+		}
+	}
+	return nil
+}
+
+func (r *Result) confidence(l Level) string {
+	switch {
+	case l >= Table && r.FrameKnown:
+		return "high"
+	case l >= Opcodes || r.FrameKnown:
+		return "medium"
+	}
+	return "low"
+}
+
+// Bind gives a Result that was stored the rules of its language again.
+func (r *Result) Bind(cal *interp.Calibration) error {
+	l := slices.Index(levelNames[:], r.Level)
+	if l < 0 {
+		return fmt.Errorf("unknown level %q", r.Level)
+	}
+	r.Dispatch.Level = Level(l)
+	for i := range cal.Codes {
+		if cal.Codes[i].Name == r.Code {
+			r.rule = &cal.Codes[i]
+		}
+	}
+	if r.Code != "" && r.rule == nil {
+		return fmt.Errorf("the description has no code rule %s", r.Code)
+	}
+	return nil
+}
+
+// At prints the place in short.
+func (r *Result) At() string {
+	return fmt.Sprintf("%v %s %v %s", &r.Function, r.Kind, r.Location, signed(r.Delta))
+}
+
+// Write prints the result for people.
+func (r *Result) Write(w io.Writer) {
+	row := func(what, format string, args ...any) {
+		fmt.Fprintf(w, "%-22s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	row("language", "%s", r.Language)
+	row("function", "%v, build %s", &r.Function, r.Function.BuildID)
+	row("dispatch", "indirect %s, %d sites seen of %d in the function, %s", r.Kind, len(r.Sites), r.Branches, r.Level)
+	at := r.Location.String()
+	if r.Delta != 0 {
+		at += " " + signed(r.Delta)
+	}
+	shape := "linear code"
+	if !r.Linear {
+		shape = "a list of operations"
+	}
+	row("program counter pc", "%s, %s", at, shape)
+	row("opcode", "%s", r.Opcode)
+	row("per statement", "%.2f operations", r.PerStatement)
+	switch {
+	case !r.FrameKnown:
+		row("frame", "not found")
+	case r.Code == "":
+		row("frame", "%v", r.Frame)
+	default:
+		row("frame", "%v, code object by rule %s", r.Frame, r.Code)
+	}
+	row("confidence", "%s", r.Confidence)
+	for i, c := range r.RunnersUp {
+		what := ""
+		if i == 0 {
+			what = "runners-up"
+		}
+		row(what, "%s", c)
+	}
+}

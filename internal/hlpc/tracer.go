@@ -1,0 +1,165 @@
+package hlpc
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"symchef/internal/cpu"
+	"symchef/internal/exec"
+	"symchef/internal/interp"
+	"symchef/internal/kernel"
+	"symchef/internal/mem"
+)
+
+// Digest identifies a code object in all states and workers.
+type Digest [16]byte
+
+// Code is a code object. Start is where it lies now; its size is 0 if the description does
+// not say how to find code objects.
+type Code struct {
+	Digest      Digest
+	Start, Size uint64
+}
+
+// Step is a high-level instruction that is about to be executed.
+type Step struct {
+	HLPC  uint64 // its address
+	Frame uint64 // value of the frame place
+	Code  Code
+	// Offset is HLPC less the code object's start: with the digest it is the high-level program counter.
+	// Without a code object it is HLPC itself.
+	Offset uint64
+	// Depth is the number of frames below: how far calls nest.
+	Depth int
+}
+
+// Cursor is what the tracer remembers of one task of one state; copy it when the state is forked.
+type Cursor struct {
+	stack        []activation
+	last, target uint64 // of the last dispatch
+}
+
+// activation is a call that has not returned.
+type activation struct {
+	frame uint64
+	code  Code
+}
+
+// enter makes frame the current one: it is on top, or further down (the calls above it have
+// returned, or were unwound), or new. entered tells whether it was not on top.
+func (c *Cursor) enter(frame uint64) (top *activation, entered bool) {
+	i := len(c.stack) - 1
+	for i >= 0 && c.stack[i].frame != frame {
+		i--
+	}
+	entered = i < 0 || i < len(c.stack)-1
+	if i < 0 {
+		c.stack = append(c.stack, activation{frame: frame})
+		i = len(c.stack) - 1
+	}
+	c.stack = c.stack[:i+1]
+	return &c.stack[i], entered
+}
+
+// Fork returns a copy.
+func (c *Cursor) Fork() *Cursor {
+	d := *c
+	d.stack = slices.Clone(c.stack)
+	return &d
+}
+
+// Tracer calls OnStep for each high-level instruction of a running interpreter.
+//
+//	t := &hlpc.Tracer{Result: res, Cursor: &hlpc.Cursor{}, OnStep: func(sys *kernel.System, s hlpc.Step) { ... }}
+//	m.Watch = t.Watch // of an exec.Machine, before it runs
+//
+// Set Cursor to that of the state that runs next. Instructions that the interpreter executes without a dispatch
+// of their own (fused ones) are not seen. Dispatching the same instruction again to another handler, as CPython
+// does when it specialises one, is one step.
+type Tracer struct {
+	Result *Result
+	Cursor *Cursor
+	OnStep func(*kernel.System, Step)
+
+	modules modules
+}
+
+// Watch is an exec.Machine's Watch.
+func (t *Tracer) Watch(s *mem.Space, site uint64) exec.Watcher {
+	r := t.Result
+	a := s.Find(site)
+	if a == nil || a.Back == nil || a.Name != r.Function.Module {
+		return nil
+	}
+	if t.modules == nil {
+		t.modules = modules{}
+	}
+	m := t.modules.of(a)
+	if m == nil || m.build != r.Function.BuildID {
+		return nil
+	}
+	bias := m.bias(a)
+	if off := site - bias; off < r.Function.Offset || off >= r.Function.End {
+		return nil
+	}
+	call, ok := indirect(s, site)
+	if !ok || kindOf(call) != r.Kind {
+		return nil
+	}
+	return func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64) {
+		v, ok := r.Location.Value(c, s, call)
+		if !ok {
+			return
+		}
+		if want, ok := r.Dispatch.target(s, v, bias); ok && want != target {
+			return // a branch of another kind: a switch within a handler
+		}
+		t.step(sys, s, c, call, v+uint64(r.Delta), target)
+	}
+}
+
+func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, pc, target uint64) {
+	at, r := t.Cursor, t.Result
+	frame := uint64(0)
+	if r.FrameKnown {
+		frame, _ = r.Frame.Value(c, s, call)
+	}
+	top, entered := at.enter(frame)
+	if !entered && at.last == pc && at.target != target {
+		at.target = target
+		return
+	}
+	at.last, at.target = pc, target
+	if r.rule != nil && pc-top.code.Start >= top.code.Size {
+		top.code = r.codeAt(s, interp.Roots{HLPC: pc, Frame: frame})
+	}
+	t.OnStep(sys, Step{HLPC: pc, Frame: frame, Code: top.code, Offset: pc - top.code.Start, Depth: len(at.stack) - 1})
+}
+
+// maxIdentity bounds the bytes that identify a code object.
+const maxIdentity = 1 << 20
+
+// codeAt is the code object that the rule finds; the zero Code if that does not hold the HLPC.
+func (r *Result) codeAt(s *mem.Space, at interp.Roots) Code {
+	start, err1 := r.rule.Start.Eval(at, s.ReadU)
+	size, err2 := r.rule.Size.Eval(at, s.ReadU)
+	if err1 != nil || err2 != nil || at.HLPC-start >= size {
+		return Code{}
+	}
+	h := sha256.New()
+	for _, part := range r.rule.Identity {
+		from, err1 := part[0].Eval(at, s.ReadU)
+		n, err2 := part[1].Eval(at, s.ReadU)
+		if err1 != nil || err2 != nil || n > maxIdentity {
+			return Code{}
+		}
+		b := make([]byte, n)
+		if s.Read(from, b) != nil {
+			return Code{}
+		}
+		h.Write(binary.LittleEndian.AppendUint64(nil, n))
+		h.Write(b)
+	}
+	return Code{Digest: Digest(h.Sum(nil)[:len(Digest{})]), Start: start, Size: size}
+}

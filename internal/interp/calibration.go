@@ -1,0 +1,349 @@
+package interp
+
+import (
+	"embed"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed calibrate/*.desc
+var calibrations embed.FS
+
+// MarkDir is the folder that calibration scripts look into: asking for MarkDir/NAME
+// begins window NAME of the trace, any other name ends it. No such file exists.
+const MarkDir = "/symchef/mark"
+
+// ScriptDir is where the machine shows the calibration script.
+const ScriptDir = "/symchef/calibrate"
+
+// Windows of a calibration script, each a function that is called once.
+const (
+	WindowShort     = "short"     // so many statements in a row
+	WindowLong      = "long"      // twice as many
+	WindowLoop      = "loop"      // Rounds times round as many as short has
+	WindowRecursion = "recursion" // a function that calls itself Depth times
+	WindowMixed     = "mixed"     // many different operations
+)
+
+// What the windows of every script agree on.
+const (
+	Rounds = 3
+	Depth  = 20
+)
+
+// Calibration says how an interpreter of one language is made to show its
+// high-level program counter. See calibrate/lua.desc for each clause.
+type Calibration struct {
+	Language     string
+	Interpreters []string // programs whose names begin so are of this language
+	Suffix       string   // of scripts, with the dot; may be empty
+	Script       string   // text
+	Statements   int      // in its window short
+	Prefer       string   // annotation: "KIND LOCATION" of the candidate to take; usually empty
+	Codes        []CodeRule
+	Text         string   // the description itself
+	argv         []string
+	env          []envRule
+}
+
+// CodeRule says where the code object is that a high-level program counter is in.
+// Calibration takes the first rule that holds.
+type CodeRule struct {
+	Name        string
+	Start, Size *Place     // of its bytecode: address, bytes
+	Identity    [][2]Place // address and bytes of what tells code objects apart; never written
+}
+
+// Argv is the argument vector that runs the script.
+func (c *Calibration) Argv(argv0 string) []string {
+	out := []string{argv0}
+	for _, a := range c.argv {
+		if a == testWord {
+			a = ScriptDir + "/" + c.ScriptName()
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// ScriptName is the script's file name.
+func (c *Calibration) ScriptName() string { return "script" + c.Suffix }
+
+// Environ is base with the description's settings.
+func (c *Calibration) Environ(base []string) []string {
+	return (&Desc{env: c.env}).Environ(base, "")
+}
+
+var allCalibrations = sync.OnceValue(func() []*Calibration {
+	files, err := calibrations.ReadDir("calibrate")
+	if err != nil {
+		panic(err)
+	}
+	var out []*Calibration
+	for _, f := range files {
+		src, err := calibrations.ReadFile("calibrate/" + f.Name())
+		if err != nil {
+			panic(err)
+		}
+		c, err := ParseCalibration(string(src))
+		if err != nil {
+			panic("interp: " + f.Name() + ":" + err.Error()) // a test parses it
+		}
+		out = append(out, c)
+	}
+	return out
+})
+
+// Calibrations returns the embedded ones, sorted by language.
+func Calibrations() []*Calibration { return allCalibrations() }
+
+// CalibrationFor returns the one whose interpreters' names begin the program's; the longest match wins.
+func CalibrationFor(program string) (*Calibration, bool) {
+	base, best, length := filepath.Base(program), (*Calibration)(nil), 0
+	for _, c := range Calibrations() {
+		for _, n := range c.Interpreters {
+			if strings.HasPrefix(base, n) && len(n) > length {
+				best, length = c, len(n)
+			}
+		}
+	}
+	return best, best != nil
+}
+
+// ParseCalibration reads a (calibration LANGUAGE CLAUSE...). Errors begin with LINE:COLUMN.
+func ParseCalibration(src string) (*Calibration, error) {
+	root, err := parseSexp(src)
+	if err != nil {
+		return nil, err
+	}
+	head, args, err := clause(root)
+	if err != nil {
+		return nil, err
+	}
+	if head != "calibration" || len(args) == 0 || args[0].kind != symbolNode {
+		return nil, root.errorf("need (calibration LANGUAGE CLAUSE...)")
+	}
+	c := &Calibration{Language: args[0].text, Statements: 100, Text: src}
+	seen := map[string]bool{}
+	for i := range args[1:] {
+		n := &args[1+i]
+		head, a, err := clause(n)
+		if err != nil {
+			return nil, err
+		}
+		if seen[head] && head != "code" {
+			return nil, n.errorf("second %s", head)
+		}
+		seen[head] = true
+		d := &Desc{}
+		switch head {
+		case "interpreters":
+			c.Interpreters, err = stringsOf(n, a)
+		case "suffix":
+			c.Suffix, err = stringOf(n, a)
+		case "argv":
+			err = parseScriptArgv(d, n, a)
+			c.argv = d.argv
+		case "env":
+			err = parseEnv(d, n, a)
+			c.env = d.env
+		case "prefer":
+			c.Prefer, err = stringOf(n, a)
+		case "script":
+			c.Script, err = parseScript(a)
+		case "statements":
+			if len(a) != 1 || a[0].kind != numberNode || a[0].num < 10 || a[0].num > 1000 {
+				return nil, n.errorf("need (statements N), N from 10 to 1000")
+			}
+			c.Statements = int(a[0].num)
+		case "code":
+			var r CodeRule
+			r, err = parseCode(n, a)
+			c.Codes = append(c.Codes, r)
+		default:
+			err = n.errorf("unknown clause %s", head)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range []string{"interpreters", "argv", "script"} {
+		if !seen[name] {
+			return nil, root.errorf("clause %s is missing", name)
+		}
+	}
+	return c, nil
+}
+
+// parseScriptArgv is parseArgv with the word script for the test.
+func parseScriptArgv(d *Desc, n *sexp, args []sexp) error {
+	words := slices.Clone(args)
+	for i := range words {
+		if words[i].kind == symbolNode && words[i].text == "script" {
+			words[i].text = "test"
+		}
+	}
+	return parseArgv(d, n, words)
+}
+
+// parseScript joins lines; (repeat N LINE...) stands for N copies.
+func parseScript(args []sexp) (string, error) {
+	var b strings.Builder
+	for i := range args {
+		n := &args[i]
+		if n.kind == stringNode {
+			b.WriteString(n.text + "\n")
+			continue
+		}
+		head, a, err := clause(n)
+		if err != nil {
+			return "", err
+		}
+		if head != "repeat" || len(a) < 2 || a[0].kind != numberNode || a[0].num < 1 || a[0].num > 1000 {
+			return "", n.errorf("need a line or (repeat N LINE...)")
+		}
+		lines, err := stringsOf(n, a[1:])
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(strings.Repeat(strings.Join(lines, "\n")+"\n", int(a[0].num)))
+	}
+	return b.String(), nil
+}
+
+func parseCode(n *sexp, args []sexp) (CodeRule, error) {
+	usage := n.errorf("need (code NAME (let NAME PLACE)... (start PLACE) (size PLACE) (identity (ADDRESS BYTES)...))")
+	if len(args) < 4 || args[0].kind != symbolNode {
+		return CodeRule{}, usage
+	}
+	r, names := CodeRule{Name: args[0].text}, places{}
+	for i := range args[1:] {
+		head, a, err := clause(&args[1+i])
+		if err != nil {
+			return CodeRule{}, usage
+		}
+		switch {
+		case head == "let" && len(a) == 2 && a[0].kind == symbolNode:
+			names[a[0].text], err = names.parse(&a[1])
+		case head == "start" && len(a) == 1:
+			r.Start, err = names.parse(&a[0])
+		case head == "size" && len(a) == 1:
+			r.Size, err = names.parse(&a[0])
+		case head == "identity":
+			r.Identity, err = names.pairs(a)
+		default:
+			err = usage
+		}
+		if err != nil {
+			return CodeRule{}, err
+		}
+	}
+	if r.Start == nil || r.Size == nil || r.Identity == nil {
+		return CodeRule{}, usage
+	}
+	return r, nil
+}
+
+// Place is an expression over a running interpreter: (add P P), (mul P P), (load P OFFSET),
+// (load4 P OFFSET), a number, frame or hlpc.
+type Place struct {
+	op   string
+	num  uint64
+	args []Place
+}
+
+// Roots are the values that a Place starts from.
+type Roots struct{ HLPC, Frame uint64 }
+
+// Eval computes the place; read returns n bytes at an address, little-endian.
+func (p *Place) Eval(r Roots, read func(addr uint64, n int) (uint64, error)) (uint64, error) {
+	switch p.op {
+	case "":
+		return p.num, nil
+	case "frame":
+		return r.Frame, nil
+	case "hlpc":
+		return r.HLPC, nil
+	}
+	a, err := p.args[0].Eval(r, read)
+	if err != nil {
+		return 0, err
+	}
+	b, err := p.args[1].Eval(r, read)
+	if err != nil {
+		return 0, err
+	}
+	switch p.op {
+	case "add":
+		return a + b, nil
+	case "mul":
+		return a * b, nil
+	case "load4":
+		return read(a+b, 4)
+	}
+	return read(a+b, 8)
+}
+
+// places are the names that let clauses gave.
+type places map[string]*Place
+
+// pairs reads (ADDRESS BYTES)...
+func (p places) pairs(args []sexp) (out [][2]Place, err error) {
+	for i := range args {
+		n := &args[i]
+		if n.kind != listNode || len(n.list) != 2 {
+			return nil, n.errorf("need (ADDRESS BYTES)")
+		}
+		at, err := p.parse(&n.list[0])
+		if err != nil {
+			return nil, err
+		}
+		size, err := p.parse(&n.list[1])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, [2]Place{*at, *size})
+	}
+	return out, nil
+}
+
+func (p places) parse(n *sexp) (*Place, error) {
+	switch {
+	case n.kind == numberNode:
+		return &Place{num: uint64(n.num)}, nil
+	case n.kind == symbolNode && (n.text == "frame" || n.text == "hlpc"):
+		return &Place{op: n.text}, nil
+	case n.kind == symbolNode && p[n.text] != nil:
+		return p[n.text], nil
+	}
+	head, a, err := clause(n)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains([]string{"add", "mul", "load", "load4"}, head) || len(a) != 2 {
+		return nil, n.errorf("need frame, hlpc, a number, a name, (add P P), (mul P P), (load P OFFSET) or (load4 P OFFSET)")
+	}
+	out := &Place{op: head}
+	for i := range a {
+		q, err := p.parse(&a[i])
+		if err != nil {
+			return nil, err
+		}
+		out.args = append(out.args, *q)
+	}
+	return out, nil
+}
+
+// String prints the place as it is written.
+func (p *Place) String() string {
+	switch p.op {
+	case "":
+		return fmt.Sprint(int64(p.num))
+	case "frame", "hlpc":
+		return p.op
+	}
+	return fmt.Sprintf("(%s %v %v)", p.op, &p.args[0], &p.args[1])
+}
