@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"encoding/binary"
 	"sync/atomic"
 
@@ -96,30 +95,30 @@ func (c *call) words(addr, n uint64) ([]uint64, error) {
 	return w, nil
 }
 
-// str reads a string that ends with NUL; at most limit bytes.
+// str reads a string that ends with NUL; at most limit bytes. Symbolic bytes are
+// asked for one at a time: how many there are depends on their values.
 func (c *call) str(addr uint64, limit int, tooLong unix.Errno) (string, error) {
 	var out []byte
 	for at := addr; ; {
-		n := int(64 - at%64)
+		n := 64 - at%64
 		b := make([]byte, n)
 		if c.p.Mem.Read(at, b) != nil {
 			return "", unix.EFAULT
 		}
-		i := bytes.IndexByte(b, 0)
-		if i >= 0 {
-			n = i + 1
-		}
-		if c.p.Mem.HasSym(at, uint64(n)) {
-			return "", needConcrete{at, uint64(n)}
-		}
-		if i >= 0 {
-			return string(append(out, b[:i]...)), nil
+		sym := c.p.Mem.HasSym(at, n)
+		for i, v := range b {
+			if sym && c.p.Mem.HasSym(at+uint64(i), 1) {
+				return "", needConcrete{at + uint64(i), 1}
+			}
+			if v == 0 {
+				return string(append(out, b[:i]...)), nil
+			}
 		}
 		out = append(out, b...)
 		if len(out) >= limit {
 			return "", tooLong
 		}
-		at += uint64(n)
+		at += n
 	}
 }
 
