@@ -34,7 +34,7 @@ the real program does not end within 10 s either. Every limit that was met is na
 
 func runCmd(status *int) *cobra.Command {
 	o := session.Options{StdinLen: -1}
-	var maxMem, argv string
+	var maxMem, argv, cupa string
 	c := &cobra.Command{
 		Use:   "run [flags] TEST[::NAME]  |  run --stdin N [--argv 3x8] -- PROGRAM [ARGS...]",
 		Short: "Explore a symbolic test or a program and write its test cases",
@@ -42,6 +42,9 @@ func runCmd(status *int) *cobra.Command {
 		Example: "  symchef run test_email.py\n  symchef run --time 30s test_email.py::test_email\n" +
 			"  symchef run --stdin 4 -- ./program\n  symchef run --stdin 0 --argv 2x3 -- ./program -v\n  symchef run --resume symchef-out-test_email -j 2",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cupa != "" {
+				o.Strategy = "cupa:" + cupa
+			}
 			if err := check(cmd, &o, args, maxMem, argv); err != nil {
 				return err
 			}
@@ -62,6 +65,7 @@ func runCmd(status *int) *cobra.Command {
 	f.DurationVar(&o.PathTime, "path-time", time.Minute, "wall clock after which a path is a hang, 0: no limit")
 	f.Uint64Var(&o.PathInstructions, "path-instructions", 0, "guest instructions after which a path is a hang")
 	f.StringVar(&o.Strategy, "strategy", "random-path", "search strategy: "+strings.Join(search.Names(), ", "))
+	f.StringVar(&cupa, "cupa", "", "class-uniform search with these classes, from the top, commas between: "+strings.Join(search.SchemeNames(), ", "))
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of the search and of the guest's random numbers")
 	f.StringVar(&o.Interpreter, "interpreter", "", "interpreter to use instead of the one found")
 	f.BoolVar(&o.NoReplay, "no-replay", false, "do not replay the test cases natively")

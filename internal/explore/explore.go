@@ -289,7 +289,7 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 		p := s.Fork()
 		p.Excl = append(p.Excl, state.Constraint{R: r, V: v})
 		x.Counts.Forks++
-		x.add(candidateOf(p, here))
+		x.add(candidateOf(p, here, search.Place{PC: pc, Chain: s.ChainAt(pc)}))
 	}
 	s.Record(x.ctx, kind, pc, r, v)
 	x.node = search.Child(here)

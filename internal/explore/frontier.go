@@ -22,11 +22,12 @@ type candidate struct {
 	excl  []uint64 // none: the decision after log, if any, is open
 	model expr.Assignment
 	node  *search.Node
+	place search.Place
 	st    *state.State
 }
 
-func candidateOf(s *state.State, n *search.Node) *candidate {
-	c := &candidate{log: s.Log, model: s.Model, node: n, st: s}
+func candidateOf(s *state.State, n *search.Node, at search.Place) *candidate {
+	c := &candidate{log: s.Log, model: s.Model, node: n, place: at, st: s}
 	for _, e := range s.Excl {
 		c.excl = append(c.excl, e.V)
 	}
@@ -43,7 +44,7 @@ func (x *Explorer) add(p *candidate) {
 	if p.log != nil {
 		depth = p.log.Depth
 	}
-	x.sr.Add(search.Candidate{ID: x.nextID, Depth: depth, Node: p.node})
+	x.sr.Add(search.Candidate{ID: x.nextID, Depth: depth, Node: p.node, Place: p.place})
 }
 
 func (x *Explorer) remove(id uint64) *candidate {

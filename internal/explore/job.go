@@ -6,6 +6,7 @@ import (
 
 	"symchef/internal/exec"
 	"symchef/internal/expr"
+	"symchef/internal/search"
 	"symchef/internal/state"
 )
 
@@ -31,6 +32,7 @@ type Job struct {
 	Last  int // its last decision; -1: none
 	Excl  []uint64
 	Model int // index in Models; -1: empty
+	Place search.Place
 }
 
 // Value is the value of one input variable.
@@ -79,7 +81,7 @@ func newPacker(ctx *expr.Ctx) *packer {
 }
 
 func (k *packer) add(p *candidate) {
-	k.Jobs = append(k.Jobs, Job{Last: k.entry(p.log), Excl: p.excl, Model: k.model(p.model)})
+	k.Jobs = append(k.Jobs, Job{Last: k.entry(p.log), Excl: p.excl, Model: k.model(p.model), Place: p.place})
 }
 
 func (k *packer) entry(l *state.Entry) int {
@@ -133,7 +135,7 @@ func (x *Explorer) Frontier() Frontier {
 		k.add(x.pending[id])
 	}
 	if x.cur != nil {
-		k.add(candidateOf(x.cur, nil))
+		k.add(candidateOf(x.cur, nil, search.Place{}))
 	}
 	return k.Frontier
 }
@@ -161,7 +163,7 @@ func (x *Explorer) Import(f Frontier) error {
 		if j.Last >= len(entries) || j.Model >= len(models) {
 			return errFrontier
 		}
-		c := &candidate{log: at(j.Last), excl: j.Excl}
+		c := &candidate{log: at(j.Last), excl: j.Excl, place: j.Place}
 		if j.Model >= 0 {
 			c.model = models[j.Model]
 		}

@@ -19,6 +19,7 @@ type Candidate struct {
 	ID    uint64
 	Depth int
 	Node  *Node // where the state was forked; nil: at the root
+	Place Place
 }
 
 // Node is a node of the execution tree as random-path sees it. Its weight is
@@ -59,15 +60,68 @@ var makers = map[string]func(seed uint64) Searcher{
 	"random": func(seed uint64) Searcher {
 		return &list{rng: source(seed), pick: func(n int, r *rand.Rand) int { return r.IntN(n) }}
 	},
-	"random-path": func(seed uint64) Searcher {
-		return &randomPath{root: &Node{}, rng: source(seed), at: map[uint64]*Node{}}
+	"cupa-path": cupaPath,
+	"cupa-cov":  cupaCov,
+	"portfolio": func(seed uint64) Searcher {
+		return &portfolio{members: []Searcher{cupaPath(seed), cupaCov(seed), newRandomPath(seed)}}
 	},
+	"random-path": newRandomPath,
+}
+
+// portfolio takes turns among strategies that see the same candidates.
+type portfolio struct {
+	members []Searcher
+	turn    int
+}
+
+func (p *portfolio) Len() int { return p.members[0].Len() }
+
+func (p *portfolio) Add(c Candidate) {
+	for _, m := range p.members {
+		m.Add(c)
+	}
+}
+
+func (p *portfolio) Next() (uint64, bool) {
+	p.turn = (p.turn + 1) % len(p.members)
+	id, ok := p.members[p.turn].Next()
+	for i, m := range p.members {
+		if ok && i != p.turn {
+			m.Remove(map[uint64]bool{id: true})
+		}
+	}
+	return id, ok
+}
+
+func (p *portfolio) Remove(ids map[uint64]bool) {
+	for _, m := range p.members {
+		m.Remove(ids)
+	}
+}
+
+func newRandomPath(seed uint64) Searcher {
+	return &randomPath{root: &Node{}, rng: source(seed), at: map[uint64]*Node{}}
+}
+
+// cupaPath and cupaCov are CHEF's instances (sections 3.3 and 3.4).
+func cupaPath(seed uint64) Searcher { return mustCUPA([]string{"hlpc-dynamic", "llpc"}, seed) }
+func cupaCov(seed uint64) Searcher  { return mustCUPA([]string{"hlpc-static", "fork-weight"}, seed) }
+
+func mustCUPA(names []string, seed uint64) Searcher {
+	s, err := NewCUPA(names, seed)
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x53796d43686566)) }
 
-// New returns the searcher called name.
+// New returns the searcher called name: one of Names, or "cupa:" and classes with commas between.
 func New(name string, seed uint64) (Searcher, error) {
+	if classes, ok := strings.CutPrefix(name, "cupa:"); ok {
+		return NewCUPA(strings.Split(classes, ","), seed)
+	}
 	mk, ok := makers[name]
 	if !ok {
 		return nil, fmt.Errorf("unknown strategy %q: choose one of %s", name, strings.Join(Names(), ", "))

@@ -84,6 +84,7 @@ type State struct {
 	Inputs []*Input
 	Logs   []Text
 	Report Report
+	chain  uint64 // see ChainAt
 	// Request is a device request that has not been answered yet; the path may fork before it is.
 	Request []byte
 }
@@ -134,9 +135,21 @@ func (s *State) Prove(r expr.Ref, lo, hi uint64) {
 
 // Record appends a decision to the log and its constraint to the path condition.
 func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.Ref, v uint64) {
+	s.chain = s.ChainAt(pc)
 	s.Log = s.Log.Add(kind, pc, v)
 	s.Excl = nil
 	s.Assume(ctx, r, v)
+}
+
+// ChainAt names the run of decisions at one instruction to which one at pc would belong now.
+func (s *State) ChainAt(pc uint64) uint64 {
+	switch {
+	case s.Log == nil:
+		return pc
+	case s.Log.PC == pc:
+		return s.chain
+	}
+	return s.Log.Digest ^ pc
 }
 
 // Add returns the log that ends with l and one more decision.

@@ -1,0 +1,249 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sort"
+	"strings"
+)
+
+// Place is where a candidate was forked, in the terms of the program and of the
+// machine. Zero fields are unknown. It is a function of the path.
+type Place struct {
+	PC uint64 // of the instruction that forked
+
+	// Of the interpreted program, if its high level is known.
+	Dynamic uint64 // node of the high-level execution tree
+	Static  uint64 // high-level program counter
+	Opcode  uint64
+	Stack   uint64 // digest of the high-level call stack
+	Line    uint64
+
+	Chain uint64 // number of the run of forks of one path at one PC
+}
+
+// schemes are the classification schemes: each maps a candidate to its class.
+var schemes = map[string]func(*Place) uint64{
+	"llpc":         func(p *Place) uint64 { return p.PC },
+	"hlpc-dynamic": func(p *Place) uint64 { return p.Dynamic },
+	"hlpc-static":  func(p *Place) uint64 { return p.Static },
+	"opcode":       func(p *Place) uint64 { return p.Opcode },
+	"stack":        func(p *Place) uint64 { return p.Stack },
+	"line":         func(p *Place) uint64 { return p.Line },
+	"fork-weight":  func(p *Place) uint64 { return p.Chain },
+}
+
+// SchemeNames lists the classification schemes.
+func SchemeNames() []string {
+	var out []string
+	for n := range schemes {
+		out = append(out, n)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// forkWeight is the factor by which each later fork of a chain de-emphasises the earlier
+// ones (seed strategy of KLEE; CHEF, section 3.4).
+const forkWeight = 0.75
+
+// cupa is class-uniform path analysis (CHEF, section 3.2): candidates are sorted into a
+// tree of classes, one level per scheme; a pick descends from the root, choosing
+// among the children of each class with equal probability, or by weight.
+//
+// A pick costs a step per level, and a logarithm per weighted one.
+type cupa struct {
+	levels []string
+	key    []func(*Place) uint64
+	root   *class
+	rng    *rand.Rand
+	at     map[uint64]*class // the leaf of each candidate
+}
+
+// class is a set of candidates.
+type class struct {
+	up    *class
+	key   uint64
+	slot  int // in up.kids
+	kids  []*class
+	index map[uint64]*class
+	sum   fenwick  // of the children's weights; nil if all are equal
+	cand  []uint64 // of a leaf, oldest first
+}
+
+// NewCUPA returns a class-uniform searcher with the schemes named, from the root on.
+func NewCUPA(names []string, seed uint64) (Searcher, error) {
+	s := &cupa{levels: names, root: &class{}, rng: source(seed), at: map[uint64]*class{}}
+	for i, n := range names {
+		f, ok := schemes[n]
+		if !ok {
+			return nil, fmt.Errorf("unknown class %q: choose among %s", n, strings.Join(SchemeNames(), ", "))
+		}
+		if n == "fork-weight" && i != len(names)-1 {
+			return nil, fmt.Errorf("fork-weight weighs states, not classes: it can only be the last")
+		}
+		s.key = append(s.key, f)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("name at least one class: %s", strings.Join(SchemeNames(), ", "))
+	}
+	return s, nil
+}
+
+func (s *cupa) Len() int { return len(s.at) }
+
+func (s *cupa) weighted(level int) bool { return s.levels[level] == "fork-weight" }
+
+func (s *cupa) Add(c Candidate) {
+	n := s.root
+	for i, key := range s.key {
+		k := key(&c.Place)
+		kid := n.index[k]
+		if kid == nil {
+			kid = &class{up: n, key: k, slot: len(n.kids)}
+			if n.index == nil {
+				n.index = map[uint64]*class{}
+			}
+			n.index[k] = kid
+			n.kids = append(n.kids, kid)
+			if s.weighted(i) {
+				n.sum = n.sum.append(0)
+			}
+		}
+		n = kid
+	}
+	n.cand = append(n.cand, c.ID)
+	s.at[c.ID] = n
+	s.weigh(n)
+}
+
+// chainWeight is the weight of a chain of n forks: 1 for the last, forkWeight for the one before, and so on.
+func chainWeight(n int) float64 {
+	return (1 - math.Pow(forkWeight, float64(n))) / (1 - forkWeight)
+}
+
+// weigh brings the weight of leaf n up to date.
+func (s *cupa) weigh(n *class) {
+	if s.weighted(len(s.key) - 1) {
+		n.up.sum.set(n.slot, chainWeight(len(n.cand)))
+	}
+}
+
+func (s *cupa) Next() (uint64, bool) {
+	if len(s.at) == 0 {
+		return 0, false
+	}
+	n := s.root
+	for i := range s.key {
+		if s.weighted(i) {
+			n = n.kids[n.sum.find(s.rng.Float64()*n.sum.total())]
+		} else {
+			n = n.kids[s.rng.IntN(len(n.kids))]
+		}
+	}
+	i := len(n.cand) - 1
+	if s.weighted(len(s.key) - 1) {
+		for i > 0 && s.rng.Float64()*chainWeight(i+1) > 1 { // the last has weight 1 of chainWeight
+			i--
+		}
+	} else {
+		i = s.rng.IntN(len(n.cand))
+	}
+	id := n.cand[i]
+	s.drop(n, i)
+	return id, true
+}
+
+// drop removes candidate i of leaf n and the classes that are empty now.
+func (s *cupa) drop(n *class, i int) {
+	delete(s.at, n.cand[i])
+	n.cand = append(n.cand[:i], n.cand[i+1:]...)
+	if len(n.cand) > 0 {
+		s.weigh(n)
+		return
+	}
+	for n.up != nil && len(n.kids) == 0 {
+		up := n.up
+		last := len(up.kids) - 1
+		moved := up.kids[last]
+		up.kids[n.slot], moved.slot = moved, n.slot
+		up.kids = up.kids[:last]
+		delete(up.index, n.key)
+		if up.sum != nil {
+			up.sum.set(n.slot, up.sum.get(last))
+			up.sum = up.sum.cut()
+		}
+		n = up
+	}
+}
+
+func (s *cupa) Remove(ids map[uint64]bool) {
+	// In the order of the leaves' candidates, so that the tree's shape does not depend on the map's.
+	order := make([]uint64, 0, len(ids))
+	for id := range ids {
+		order = append(order, id)
+	}
+	sort.Slice(order, func(i, j int) bool { return order[i] < order[j] })
+	for _, id := range order {
+		n := s.at[id]
+		for i, c := range n.cand {
+			if c == id {
+				s.drop(n, i)
+				break
+			}
+		}
+	}
+}
+
+// fenwick holds numbers with their prefix sums: element i and sums in O(log n).
+type fenwick []float64
+
+func (f fenwick) total() float64 {
+	t := 0.0
+	for i := len(f); i > 0; i &= i - 1 {
+		t += f[i-1]
+	}
+	return t
+}
+
+func (f fenwick) get(i int) float64 {
+	t, low := f[i], i&(i+1)
+	for j := i; j > low; j &= j - 1 {
+		t -= f[j-1]
+	}
+	return t
+}
+
+func (f fenwick) set(i int, v float64) {
+	d := v - f.get(i)
+	for i++; i <= len(f); i += i & -i {
+		f[i-1] += d
+	}
+}
+
+func (f fenwick) append(v float64) fenwick {
+	i := len(f) + 1
+	for j := i - 1; j > i&(i-1); j &= j - 1 {
+		v += f[j-1]
+	}
+	return append(f, v)
+}
+
+// cut removes the last element. The sums before it do not contain it.
+func (f fenwick) cut() fenwick { return f[:len(f)-1] }
+
+// find is the first index whose prefix sum exceeds v; the last if none does.
+func (f fenwick) find(v float64) int {
+	at, step := 0, 1
+	for step*2 <= len(f) {
+		step *= 2
+	}
+	for ; step > 0; step /= 2 {
+		if at+step <= len(f) && f[at+step-1] <= v {
+			at += step
+			v -= f[at-1]
+		}
+	}
+	return min(at, len(f)-1)
+}

@@ -1,0 +1,147 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Sums, updates and look-ups agree with a plain slice.
+func TestFenwick(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	var f fenwick
+	var plain []float64
+	for range 5000 {
+		switch k := r.IntN(4); {
+		case k == 0 || len(plain) == 0:
+			v := float64(r.IntN(8))
+			f, plain = f.append(v), append(plain, v)
+		case k == 1:
+			i, v := r.IntN(len(plain)), float64(r.IntN(8))
+			f.set(i, v)
+			plain[i] = v
+		case k == 2:
+			f, plain = f.cut(), plain[:len(plain)-1]
+		default:
+			v, sum, want := r.Float64()*float64(8*len(plain)), 0.0, len(plain)-1
+			for i, x := range plain {
+				if sum += x; sum > v {
+					want = i
+					break
+				}
+			}
+			if got := f.find(v); got != want {
+				t.Fatalf("seed %d: find(%v) in %v is %d, not %d", seed, v, plain, got, want)
+			}
+		}
+		sum := 0.0
+		for i, x := range plain {
+			if math.Abs(f.get(i)-x) > 1e-9 {
+				t.Fatalf("seed %d: element %d is %v, not %v", seed, i, f.get(i), x)
+			}
+			sum += x
+		}
+		if math.Abs(f.total()-sum) > 1e-6 {
+			t.Fatalf("seed %d: total %v, not %v", seed, f.total(), sum)
+		}
+	}
+}
+
+// first counts, over many seeds, which class the first pick comes from.
+func first(t *testing.T, names []string, fill func(Searcher), of func(id uint64) int, classes int) []int {
+	t.Helper()
+	got := make([]int, classes)
+	for seed := range uint64(3000) {
+		s, err := NewCUPA(names, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(s)
+		id, _ := s.Next()
+		got[of(id)]++
+	}
+	return got
+}
+
+// close reports whether n of total is within five standard deviations of probability p.
+func near(n, total int, p float64) bool {
+	return math.Abs(float64(n)-p*float64(total)) < 5*math.Sqrt(float64(total)*p*(1-p))
+}
+
+// A class with a thousand candidates is picked as often as one with one, at every level.
+func TestClassUniform(t *testing.T) {
+	got := first(t, []string{"hlpc-dynamic", "llpc"}, func(s Searcher) {
+		for i := range uint64(1000) { // class 0: many forks at one instruction
+			s.Add(Candidate{ID: i, Place: Place{Dynamic: 1, PC: 7}})
+		}
+		s.Add(Candidate{ID: 1000, Place: Place{Dynamic: 1, PC: 8}})
+		s.Add(Candidate{ID: 1001, Place: Place{Dynamic: 2, PC: 7}})
+	}, func(id uint64) int { return max(0, int(id)-999) }, 3)
+	for i, p := range []float64{0.25, 0.25, 0.5} {
+		if !near(got[i], 3000, p) {
+			t.Errorf("class %d came first %d of 3000 times, expected %.0f: %v", i, got[i], p*3000, got)
+		}
+	}
+}
+
+// Of a chain of forks the last has weight 1, the one before 0.75, and so on.
+func TestForkWeight(t *testing.T) {
+	got := first(t, []string{"hlpc-static", "fork-weight"}, func(s Searcher) {
+		for i := range uint64(4) {
+			s.Add(Candidate{ID: i, Place: Place{Static: 1, Chain: 1}})
+		}
+		s.Add(Candidate{ID: 4, Place: Place{Static: 1, Chain: 2}})
+	}, func(id uint64) int { return int(id) }, 5)
+	w := []float64{0.75 * 0.75 * 0.75, 0.75 * 0.75, 0.75, 1, 1}
+	sum := 0.0
+	for _, x := range w {
+		sum += x
+	}
+	for i, x := range w {
+		if !near(got[i], 3000, x/sum) {
+			t.Errorf("fork %d came first %d of 3000 times, expected %.0f: %v", i, got[i], x/sum*3000, got)
+		}
+	}
+}
+
+func TestBadClasses(t *testing.T) {
+	for _, names := range [][]string{nil, {"best"}, {"fork-weight", "llpc"}} {
+		if _, err := NewCUPA(names, 0); err == nil {
+			t.Errorf("%v: no error", names)
+		}
+	}
+}
+
+// BenchmarkPick: the cost of a pick and an add does not grow with the candidates.
+func BenchmarkPick(b *testing.B) {
+	for _, n := range []uint64{1_000, 100_000} {
+		for _, strategy := range []string{"cupa-path", "cupa-cov", "random-path", "random"} {
+			b.Run(strategy+"/"+map[uint64]string{1_000: "1k", 100_000: "100k"}[n], func(b *testing.B) {
+				s, err := New(strategy, 1)
+				if err != nil {
+					b.Fatal(err)
+				}
+				r := rand.New(rand.NewPCG(1, 2))
+				place := func() Place {
+					return Place{PC: r.Uint64N(300), Dynamic: r.Uint64N(5000), Static: r.Uint64N(200), Chain: r.Uint64N(n)}
+				}
+				nodes := []*Node{Child(nil)}
+				add := func(id uint64) {
+					node := Child(nodes[r.IntN(len(nodes))])
+					nodes = append(nodes, node)
+					s.Add(Candidate{ID: id, Node: node, Place: place()})
+				}
+				for id := range n {
+					add(id)
+				}
+				id := n
+				for b.Loop() {
+					s.Next()
+					add(id)
+					id++
+				}
+			})
+		}
+	}
+}
