@@ -47,6 +47,8 @@ type Result struct {
 	FrameKnown bool `json:"frame_known"`
 	// Code names the description's rule for code objects that holds; empty: none does.
 	Code string `json:"code,omitempty"`
+	// Redispatch: an instruction dispatched twice in a row, at one place in one frame, is executed once.
+	Redispatch bool `json:"redispatch,omitempty"`
 	// Confidence is high: dispatch and frame are verified; medium: one is not; low: neither.
 	Confidence string   `json:"confidence"`
 	RunnersUp  []string `json:"runners_up,omitempty"`
@@ -111,7 +113,7 @@ func Calibrate(cfg kernel.Config, cal *interp.Calibration) (*Result, error) {
 	b := deep.Branches[0]
 	res := &Result{
 		Language: cal.Language, Function: *b.Function, Kind: b.Kind(), Location: best.Loc, Linear: best.Linear,
-		Dispatch: best.Dispatch, Level: best.Dispatch.Level.String(), PerStatement: best.Slope,
+		Dispatch: best.Dispatch, Level: best.Dispatch.Level.String(), PerStatement: best.Slope, Redispatch: cal.Redispatch,
 	}
 	if res.Linear {
 		res.Delta = best.Dispatch.Delta

@@ -36,8 +36,8 @@ type Step struct {
 
 // Cursor is what the tracer remembers of one task of one state; copy it when the state is forked.
 type Cursor struct {
-	stack        []activation
-	last, target uint64 // of the last dispatch
+	stack []activation
+	last  uint64 // HLPC of the last dispatch
 }
 
 // activation is a call that has not returned.
@@ -75,8 +75,7 @@ func (c *Cursor) Fork() *Cursor {
 //	m.Watch = t.Watch // of an exec.Machine, before it runs
 //
 // Set Cursor to that of the state that runs next. Instructions that the interpreter executes without a dispatch
-// of their own (fused ones) are not seen. Dispatching the same instruction again to another handler, as CPython
-// does when it specialises one, is one step.
+// of their own (fused ones) are not seen.
 type Tracer struct {
 	Result *Result
 	Cursor *Cursor
@@ -115,22 +114,22 @@ func (t *Tracer) Watch(s *mem.Space, site uint64) exec.Watcher {
 		if want, ok := r.Dispatch.target(s, v, bias); ok && want != target {
 			return // a branch of another kind: a switch within a handler
 		}
-		t.step(sys, s, c, call, v+uint64(r.Delta), target)
+		t.step(sys, s, c, call, v+uint64(r.Delta))
 	}
 }
 
-func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, pc, target uint64) {
+func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, pc uint64) {
 	at, r := t.Cursor, t.Result
 	frame := uint64(0)
 	if r.FrameKnown {
 		frame, _ = r.Frame.Value(c, s, call)
 	}
 	top, entered := at.enter(frame)
-	if !entered && at.last == pc && at.target != target {
-		at.target = target
+	again := !entered && at.last == pc
+	at.last = pc
+	if again && r.Redispatch {
 		return
 	}
-	at.last, at.target = pc, target
 	if r.rule != nil && pc-top.code.Start >= top.code.Size {
 		top.code = r.codeAt(s, interp.Roots{HLPC: pc, Frame: frame})
 	}

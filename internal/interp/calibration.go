@@ -43,10 +43,13 @@ type Calibration struct {
 	Script       string   // text
 	Statements   int      // in its window short
 	Prefer       string   // annotation: "KIND LOCATION" of the candidate to take; usually empty
-	Codes        []CodeRule
-	Text         string   // the description itself
-	argv         []string
-	env          []envRule
+	// Redispatch: the interpreter dispatches an instruction again after rewriting it, and none jumps to itself
+	// except to loop for ever.
+	Redispatch bool
+	Codes      []CodeRule
+	Text       string // the description itself
+	argv       []string
+	env        []envRule
 }
 
 // CodeRule says where the code object is that a high-level program counter is in.
@@ -152,6 +155,11 @@ func ParseCalibration(src string) (*Calibration, error) {
 			c.env = d.env
 		case "prefer":
 			c.Prefer, err = stringOf(n, a)
+		case "redispatch":
+			c.Redispatch = true
+			if len(a) != 0 {
+				err = n.errorf("need (redispatch)")
+			}
 		case "script":
 			c.Script, err = parseScript(a)
 		case "statements":
