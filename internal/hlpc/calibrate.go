@@ -212,14 +212,14 @@ func (m mapping) has(addr uint64) bool {
 
 // Frames are the places of a branch that change exactly at call and return, last in first out,
 // when the recursion script runs; those that need the fewest loads first.
-func Frames(t *Trace, b *Branch, isDispatch func(*Event) bool) []Loc {
+func Frames(t *Trace, b *Branch) []Loc {
 	w := b.Windows[interp.WindowRecursion]
 	if w == nil {
 		return nil
 	}
 	var out []Loc
 	for i, l := range t.Locs {
-		if nests(w, i, isDispatch) {
+		if nests(w, i) {
 			out = append(out, l)
 		}
 	}
@@ -243,12 +243,12 @@ func frameCost(l Loc) int {
 
 // nests reports whether the values of place i form a stack that grows to interp.Depth. A language that
 // evaluates arguments when they are needed has a second activation for each.
-func nests(w *Window, i int, isDispatch func(*Event) bool) bool {
+func nests(w *Window, i int) bool {
 	var stack []uint64
 	deepest, pushes, pops := 0, 0, 0
 	for k := range w.Events {
 		e := &w.Events[k]
-		if !isDispatch(e) {
+		if !e.Dispatch {
 			continue
 		}
 		v := e.Vals[i]

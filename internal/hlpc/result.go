@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -36,8 +37,8 @@ type Result struct {
 	Opcode   string   `json:"opcode"` // expression over the HLPC, pc
 	Dispatch Dispatch `json:"dispatch"`
 	Level    string   `json:"level"` // of Dispatch
-	// Sites are the branches that dispatched, in the module's addresses; Branches is how many
-	// of the kind the function has.
+	// Sites are the branches that did nothing but dispatch, in the module's addresses; Branches is how
+	// many of the kind the function has.
 	Sites    []uint64 `json:"sites"`
 	Branches int      `json:"branches"`
 	// PerStatement is the number of operations of one statement of the script.
@@ -103,7 +104,7 @@ func Calibrate(cfg kernel.Config, cal *interp.Calibration) (*Result, error) {
 	mine := func(f *Function, call bool) bool {
 		return f.Module == best.Branch.Function.Module && f.Offset == best.Branch.Function.Offset && call == best.Branch.Call
 	}
-	deep, err := r.trace(deepLocs(), mine)
+	deep, err := r.trace(deepLocs(), mine, &best)
 	if err != nil {
 		return nil, err
 	}
@@ -122,17 +123,11 @@ func Calibrate(cfg kernel.Config, cal *interp.Calibration) (*Result, error) {
 	for _, c := range all[1:min(len(all), 6)] {
 		res.RunnersUp = append(res.RunnersUp, c.String())
 	}
-	place := slices.Index(deep.Locs, best.Loc)
-	sites := dispatchSites(b, place, best.Dispatch)
-	for site := range sites {
-		res.Sites = append(res.Sites, site-b.Bias)
-	}
-	slices.Sort(res.Sites)
+	res.Sites = b.sites()
 	if res.Branches, err = countBranches(b.Function, b.Call); err != nil {
 		return nil, err
 	}
-	frames := Frames(deep, b, func(e *Event) bool { return sites[e.Site] })
-	if err := r.chooseFrame(res, frames); err != nil {
+	if err := r.chooseFrame(res, Frames(deep, b)); err != nil {
 		return nil, err
 	}
 	res.Confidence = res.confidence(best.Dispatch.Level)
@@ -141,7 +136,7 @@ func Calibrate(cfg kernel.Config, cal *interp.Calibration) (*Result, error) {
 
 // candidates makes the passes that find the program counter, and checks that there is a winner.
 func (r *runs) candidates() ([]Candidate, error) {
-	t, err := r.trace(plainLocs(), nil)
+	t, err := r.trace(plainLocs(), nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +144,7 @@ func (r *runs) candidates() ([]Candidate, error) {
 	if len(all) == 0 || all[0].Dispatch.Level < Table {
 		// The program counter may live in memory (algorithm A2): look at what registers point to, in the
 		// functions whose branches grow with the script.
-		t, err := r.trace(deepLocs(), growing(t))
+		t, err := r.trace(deepLocs(), growing(t), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -198,32 +193,32 @@ func growing(t *Trace) func(*Function, bool) bool {
 	return func(f *Function, call bool) bool { return keep[branchKey{f.Module, f.Offset, call}] }
 }
 
-// dispatchSites are the sites of b nearly all of whose events the dispatch explains; all of them
-// if there is no explanation.
-func dispatchSites(b *Branch, place int, d Dispatch) map[uint64]bool {
-	total, good := map[uint64]int{}, map[uint64]int{}
+// sites are the branches of b, in the module's addresses, that the dispatch explained each time.
+func (b *Branch) sites() []uint64 {
+	explained := map[uint64]bool{}
 	for _, w := range b.Windows {
 		for k := range w.Events {
 			e := &w.Events[k]
-			total[e.Site]++
-			if target, ok := d.target(w.Before, e.Vals[place], b.Bias); !ok || target == e.Target {
-				good[e.Site]++
-			}
+			before, seen := explained[e.Site]
+			explained[e.Site] = e.Dispatch && (before || !seen)
 		}
 	}
-	out := map[uint64]bool{}
-	for site, n := range total {
-		if good[site]*10 >= n*6 { // code that rewrites itself misses some
-			out[site] = true
-		}
+	maps.DeleteFunc(explained, func(_ uint64, ok bool) bool { return !ok })
+	out := slices.Sorted(maps.Keys(explained))
+	for i := range out {
+		out[i] -= b.Bias
 	}
 	return out
 }
 
+// explains reports whether a branch to target is a dispatch of the operation that v points to.
+func (d Dispatch) explains(s *mem.Space, v, target, bias uint64) bool {
+	want, ok := d.target(s, v, bias)
+	return !ok || want == target
+}
+
 // target is where the dispatch goes from the operation that v points to; not ok if it cannot tell.
-func (d Dispatch) target(m interface {
-	ReadU(addr uint64, n int) (uint64, error)
-}, v, bias uint64) (uint64, bool) {
+func (d Dispatch) target(m *mem.Space, v, bias uint64) (uint64, bool) {
 	word, err := m.ReadU(v+uint64(d.Delta), 8)
 	if err != nil {
 		return 0, d.Level >= Table

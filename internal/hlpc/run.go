@@ -95,9 +95,9 @@ func (r *runs) failure(sys *kernel.System, stop exec.Stop) error {
 	return fmt.Errorf("the interpreter stopped (%d): %s", stop.Kind, said)
 }
 
-// trace records the branches that only selects at the places locs.
-func (r *runs) trace(locs []Loc, only func(*Function, bool) bool) (*Trace, error) {
-	rec := &recorder{trace: Trace{Locs: locs, Statements: r.cal.Statements}, marks: r.marks, modules: modules{}, only: only, by: map[branchKey]*Branch{}}
+// trace records the branches that only selects at the places locs; judge says which are dispatches.
+func (r *runs) trace(locs []Loc, only func(*Function, bool) bool, judge *Candidate) (*Trace, error) {
+	rec := &recorder{judge: judge, trace: Trace{Locs: locs, Statements: r.cal.Statements}, marks: r.marks, modules: modules{}, only: only, by: map[branchKey]*Branch{}}
 	m := exec.New(expr.New())
 	m.Watch = rec.watch
 	if err := r.again(m); err != nil {

@@ -118,6 +118,7 @@ func deepLocs() []Loc {
 type Event struct {
 	Site, Target uint64
 	Vals         []uint64 // of Trace.Locs; 0 where a cell was not readable
+	Dispatch     bool     // the recorder's candidate explains it
 }
 
 // Memory is what a process could read at some time.
@@ -187,6 +188,7 @@ type recorder struct {
 	marks   *marks
 	modules modules
 	only    func(*Function, bool) bool // which branches to record; nil: all
+	judge   *Candidate                 // explains events, or not; nil: none
 	by      map[branchKey]*Branch
 
 	window        string
@@ -243,6 +245,10 @@ func (r *recorder) watch(s *mem.Space, site uint64) exec.Watcher {
 		e := Event{Site: site, Target: target, Vals: make([]uint64, len(r.trace.Locs))}
 		for i, l := range r.trace.Locs {
 			e.Vals[i], _ = l.Value(c, s, call)
+		}
+		if r.judge != nil {
+			v, ok := r.judge.Loc.Value(c, s, call)
+			e.Dispatch = ok && r.judge.Dispatch.explains(s, v, target, b.Bias)
 		}
 		w.Events = append(w.Events, e)
 	}

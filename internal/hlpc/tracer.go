@@ -106,13 +106,11 @@ func (t *Tracer) Watch(s *mem.Space, site uint64) exec.Watcher {
 	if !ok || kindOf(call) != r.Kind {
 		return nil
 	}
+	_, always := slices.BinarySearch(r.Sites, site-bias)
 	return func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64) {
 		v, ok := r.Location.Value(c, s, call)
-		if !ok {
-			return
-		}
-		if want, ok := r.Dispatch.target(s, v, bias); ok && want != target {
-			return // a branch of another kind: a switch within a handler
+		if !ok || !always && !r.Dispatch.explains(s, v, target, bias) {
+			return // not a dispatch: a switch within a handler
 		}
 		t.step(sys, s, c, call, v+uint64(r.Delta))
 	}
