@@ -210,14 +210,6 @@ func (m *Machine) symCond(c *cpu.CPU, cc uint64) expr.Ref {
 	return ir.SymCond(m.Ctx, cc, ir.CC(c.R[ir.CCOp]), m.ref(c, ir.CCA), m.ref(c, ir.CCB), m.ref(c, ir.CCC))
 }
 
-func (m *Machine) copySlot(c *cpu.CPU, d, s ir.Slot) {
-	if c.Sym.Has(s) {
-		c.SetSym(d, c.R[s], c.S[s])
-	} else {
-		c.Set(d, c.R[s])
-	}
-}
-
 // setCC copies the operands to the lazy flags. An operand may be a flags slot itself.
 func (m *Machine) setCC(c *cpu.CPU, u *ir.Uop) {
 	type cell struct {

@@ -190,8 +190,8 @@ func TestSymbolicBlocks(t *testing.T) {
 		c, s := w.rebased(w.c, w.s, model)
 		m.facts = &p.facts
 		m.use(s)
-		i, st, stop := 0, ok, Stop{}
-		for i, st, stop = m.concolic(c, s, b, 0); st == stopped; i, st, stop = m.concolic(c, s, b, i) {
+		i, st, stop := m.concolic(c, s, b, 0)
+		for ; st == stopped; i, st, stop = m.concolic(c, s, b, i) {
 			if bad := checkValues(m.Ctx, c, s, model); bad != "" {
 				t.Fatalf("at a %v decision: %s\n%+v", stop.Decision, bad, b.Uops[:i+1])
 			}

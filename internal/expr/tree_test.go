@@ -453,9 +453,7 @@ func shrink(t *tree, fails func(*tree) bool) *tree {
 
 // smaller returns trees with one subtree of t replaced by a smaller one.
 func smaller(t *tree) (list []*tree) {
-	for _, k := range t.kids {
-		list = append(list, k) // of another width, perhaps: the caller's check decides
-	}
+	list = append(list, t.kids...) // of another width, perhaps: the caller's check decides
 	for i, k := range t.kids {
 		var subs []*tree
 		if k.op != "const" {

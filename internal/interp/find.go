@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -175,6 +176,9 @@ func (d *Desc) examine(c candidate, dir string) (*Found, error) {
 	}
 	out, err := cmd.Output()
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOEXEC) {
+		return nil, fmt.Errorf("%s is not a program", c.path)
+	}
 	if err != nil || len(lines) != 3 {
 		return nil, fmt.Errorf("%s: does not answer like %s", c.path, d)
 	}

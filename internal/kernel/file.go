@@ -59,6 +59,7 @@ type file struct {
 	St    stat         // as of the open, where Node is 0
 }
 
+//lint:ignore U1000 called through cloner
 func (f *file) clone() *file {
 	c := *f
 	c.Watch = append([]epollWatch(nil), f.Watch...)
@@ -535,7 +536,7 @@ func (c *call) gather(from []iovec, concrete bool) (mem.Bytes, error) {
 	var all *chunk
 	for _, v := range from {
 		if concrete && c.p.Mem.HasSym(v.addr, v.n) {
-			return mem.Bytes{}, needConcrete{v.addr, v.n}
+			return mem.Bytes{}, needConcrete(v)
 		}
 		b, err := c.p.Mem.ReadSym(v.addr, int(v.n))
 		if err != nil {

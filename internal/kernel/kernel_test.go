@@ -125,8 +125,6 @@ func (m *machine) must(nr uint64, args ...uint64) uint64 {
 	return v
 }
 
-const atCwd = ^uint64(99) // AT_FDCWD
-
 // TestTable checks the rows against each other and that every row says what it must.
 func TestTable(t *testing.T) {
 	last := -1

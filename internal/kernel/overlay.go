@@ -53,6 +53,7 @@ type inode struct {
 	Target string         // symbolic links
 }
 
+//lint:ignore U1000 called through cloner
 func (n *inode) clone() *inode {
 	c := *n
 	c.Pages = append([]*page(nil), n.Pages...)

@@ -25,6 +25,7 @@ type pipe struct {
 	Cap              int // as F_SETPIPE_SZ set it; 0: pipeSize
 }
 
+//lint:ignore U1000 called through cloner
 func (p *pipe) clone() *pipe { c := *p; return &c }
 
 // size is the capacity in bytes.

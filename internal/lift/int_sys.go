@@ -51,9 +51,6 @@ func setDF(v uint64) lifter {
 	}
 }
 
-// ahFlags are the flags that lahf and sahf move: SF, ZF, AF, PF, CF.
-const ahFlags = ir.FlagSF | ir.FlagZF | ir.FlagAF | ir.FlagPF | ir.FlagCF
-
 func lahf(b *builder, in *Inst) error {
 	f := b.tmp()
 	b.emit(ir.Uop{Op: ir.GetFlags, W: 64, D: f})

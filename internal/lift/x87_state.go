@@ -18,16 +18,15 @@ const (
 
 // fpu is the x87 unit during one helper. It works on a copy of its state, which commit writes back.
 type fpu struct {
-	m    ir.Machine
-	u    *ir.Uop
-	env  softfp.Env
-	regs [8]softfp.Num // by physical number; valid where load was called
-	raw  [8][2]uint64
-	top  uint64
-	fcw  uint64
-	fsw  uint64
-	tag  uint64
-	out  uint64 // for slot u.D
+	m   ir.Machine
+	u   *ir.Uop
+	env softfp.Env
+	raw [8][2]uint64
+	top uint64
+	fcw uint64
+	fsw uint64
+	tag uint64
+	out uint64 // for slot u.D
 }
 
 func newFPU(u *ir.Uop, m ir.Machine) *fpu {

@@ -193,6 +193,9 @@ func supervise(sp spec) ending {
 	var ws unix.WaitStatus
 	select {
 	case ws = <-ended:
+	case <-crowd(sp):
+		killDescendants(sp.Mode)
+		ws = <-ended
 	case <-timer.C:
 		e.TimedOut = true
 	case <-stop:
@@ -215,6 +218,24 @@ func supervise(sp spec) ending {
 		e.Status = ws.ExitStatus()
 	}
 	return e
+}
+
+// crowd tells when a namespace holds many more processes than its limit:
+// RLIMIT_NPROC does not bind the superuser.
+func crowd(sp spec) <-chan struct{} {
+	if self, err := os.Readlink("/proc/self"); sp.Mode != Namespaces || err != nil || self != strconv.Itoa(os.Getpid()) {
+		return nil // not a /proc of our own
+	}
+	c := make(chan struct{})
+	go func() {
+		for ; ; time.Sleep(10 * time.Millisecond) {
+			if l, _ := filepath.Glob("/proc/[0-9]*"); uint64(len(l)) > sp.Limits.Processes+8 {
+				close(c)
+				return
+			}
+		}
+	}()
+	return c
 }
 
 // killDescendants ends every process below this one. Those of a namespace die

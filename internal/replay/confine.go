@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -75,7 +76,7 @@ func choose(ctx context.Context, opt Options) (Mode, error) {
 	if opt.Mode != "" {
 		candidates = []Mode{opt.Mode}
 	}
-	var reasons []error
+	var reasons []string
 	for _, m := range candidates {
 		err := Probe(ctx, m)
 		if err == nil {
@@ -84,12 +85,12 @@ func choose(ctx context.Context, opt Options) (Mode, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		reasons = append(reasons, fmt.Errorf("%s: %w", m, err))
+		reasons = append(reasons, fmt.Sprintf("%s: %v", m, err))
 	}
 	if opt.Unconfined {
 		return Unconfined, nil
 	}
-	return "", fmt.Errorf("%w (%w)", ErrNoConfinement, errors.Join(reasons...))
+	return "", fmt.Errorf("%w (%s); --replay-unconfined replays nevertheless", ErrNoConfinement, strings.Join(reasons, "; "))
 }
 
 // Probe reports whether mode m works here: nil if so.

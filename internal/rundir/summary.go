@@ -154,7 +154,8 @@ type Verdict struct {
 	Why     string `json:"why,omitempty"`
 }
 
-func (s Summary) encode() ([]byte, error) {
+// Encode is the content of summary.json.
+func (s Summary) Encode() ([]byte, error) {
 	s.SchemaVersion = SchemaVersion
 	if s.WhyNotExhausted == nil {
 		s.WhyNotExhausted = []string{}

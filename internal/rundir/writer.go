@@ -224,7 +224,7 @@ func (w *Writer) WriteFrontier(b []byte) error {
 func (w *Writer) WriteVerdicts(v []Verdict) error { return failure(w.dir, writeVerdicts(w.dir, v)) }
 
 func writeSummary(dir string, s Summary) error {
-	b, err := s.encode()
+	b, err := s.Encode()
 	if err != nil {
 		return err
 	}

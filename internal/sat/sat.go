@@ -98,6 +98,10 @@ type watch struct {
 
 // Solver holds clauses and the state of the search.
 type Solver struct {
+	// Stop makes Solve give up soon after it is closed; nil never does. For the
+	// end of a run only: the answer is Unknown whatever the budget.
+	Stop <-chan struct{}
+
 	arena   []uint32  // word 0: length<<2|flags; word 1: lbd; literals. arena[0] is unused
 	pending []uint32  // clauses not yet in the arena: length, literals
 	learnts []uint32  // offsets of learned clauses

@@ -257,3 +257,19 @@ func BenchmarkRandom3SAT(b *testing.B) {
 	}
 	b.ReportMetric(float64(props)/b.Elapsed().Seconds()/1e6, "Mprops/s")
 }
+
+// A closed Stop ends a search that has budget left; before, the answer comes.
+func TestStop(t *testing.T) {
+	stop := make(chan struct{})
+	solve := func() Result {
+		s, cone := pigeonhole(6).load()
+		s.Stop = stop
+		return s.Solve(nil, cone, 1<<40)
+	}
+	if got := solve(); got != Unsat {
+		t.Errorf("%v before the stop", got)
+	}
+	if close(stop); solve() != Unknown {
+		t.Error("decided after the stop")
+	}
+}

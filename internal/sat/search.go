@@ -15,7 +15,7 @@ func (s *Solver) Prepare(assumps []Lit) {
 //
 // Require: every variable of assumps and cone exists.
 // Ensure: Sat: Value is the model on the cone. Unsat: Core is set. Unknown: more
-// than budget literals were propagated.
+// than budget literals were propagated, or Stop is closed.
 func (s *Solver) Solve(assumps []Lit, cone []Var, budget uint64) Result {
 	s.core = s.core[:0]
 	if s.broken {
@@ -29,7 +29,10 @@ func (s *Solver) Solve(assumps []Lit, cone []Var, budget uint64) Result {
 		return Unsat
 	}
 	limit := s.Stats.Propagations + budget
-	for {
+	for round := 0; ; round++ {
+		if round&0xff == 0 && s.stopped() {
+			return Unknown
+		}
 		if c := s.propagate(); c != 0 {
 			s.Stats.Conflicts++
 			if s.decisionLevel() == 0 {
@@ -63,6 +66,15 @@ func (s *Solver) Solve(assumps []Lit, cone []Var, budget uint64) Result {
 		s.Stats.Decisions++
 		s.newLevel()
 		s.enqueue(p, 0)
+	}
+}
+
+func (s *Solver) stopped() bool {
+	select {
+	case <-s.Stop:
+		return true
+	default:
+		return false
 	}
 }
 

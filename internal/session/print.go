@@ -3,7 +3,9 @@ package session
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"symchef/internal/replay"
@@ -75,10 +77,17 @@ func count(n int, what string) string {
 	return fmt.Sprint(n, " ", what)
 }
 
-// cut makes s one line of at most n characters.
+// cut makes s one line of at most n characters, safe for a terminal.
 func cut(s string, n int) string {
-	s = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\x1b", `\x1b`, "\x00", `\x00`).Replace(s)
-	if utf8.RuneCountInString(s) > n {
+	var b strings.Builder
+	for _, r := range s {
+		if q := strconv.QuoteRune(r); unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(q[1 : len(q)-1])
+		}
+	}
+	if s = b.String(); utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:n-3]) + "..."
 	}
 	return s

@@ -18,7 +18,7 @@ import (
 )
 
 // snapshotVersion changes whenever the content of a snapshot does.
-const snapshotVersion = 2
+const snapshotVersion = 3
 
 // keepSnapshots is how many files the cache folder holds: those of the latest boots.
 const keepSnapshots = 100
@@ -27,10 +27,30 @@ const keepSnapshots = 100
 // the boot asked of the host.
 type snapshot struct {
 	Version   int
+	Key       string // of what was booted: an entry under another's name is none
 	Test      string // name of the test in its file
 	Consulted []kernel.Consulted
 	System    []byte
-	Sum       [sha256.Size]byte // of System
+}
+
+// encodeSnapshot is the content of a cache file: the digest of what follows, then s.
+func encodeSnapshot(s snapshot) ([]byte, error) {
+	s.Version = snapshotVersion
+	var buf bytes.Buffer
+	buf.Write(make([]byte, sha256.Size))
+	err := gob.NewEncoder(&buf).Encode(s)
+	sum := sha256.Sum256(buf.Bytes()[sha256.Size:])
+	copy(buf.Bytes(), sum[:])
+	return buf.Bytes(), err
+}
+
+// decodeSnapshot reads a cache file; false if it is not, whole, the snapshot of key.
+func decodeSnapshot(data []byte, key string) (s snapshot, ok bool) {
+	if len(data) < sha256.Size || sha256.Sum256(data[sha256.Size:]) != [sha256.Size]byte(data) {
+		return s, false
+	}
+	err := gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(&s)
+	return s, err == nil && s.Version == snapshotVersion && s.Key == key
 }
 
 // CacheDir makes the folder of boot snapshots, by default in the user's cache:
@@ -66,9 +86,14 @@ func (r *run) snapshotPath(cfg *kernel.Config) string {
 	if dir == "" {
 		return ""
 	}
+	return filepath.Join(dir, snapshotKey(cfg)+".snap")
+}
+
+// snapshotKey is a digest of all that a boot depends on but the host's files.
+func snapshotKey(cfg *kernel.Config) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %s %d %d %d %q %q %q %q", snapshotVersion, mem.GranuleBits, engineID(), cfg.Seed, cfg.UID, cfg.GID, cfg.Path, cfg.Argv, cfg.Env, cfg.Cwd)
-	return filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:16])+".snap")
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // engineID identifies this build of symchef: a snapshot of another one is not used.
@@ -114,8 +139,8 @@ func (r *run) loadSnapshot(cfg kernel.Config) ([]byte, *kernel.System, string) {
 	if err != nil {
 		return nil, nil, ""
 	}
-	var s snapshot
-	if gob.NewDecoder(bytes.NewReader(data)).Decode(&s) != nil || s.Version != snapshotVersion || sha256.Sum256(s.System) != s.Sum {
+	s, ok := decodeSnapshot(data, snapshotKey(&cfg))
+	if !ok {
 		os.Remove(path)
 		return nil, nil, ""
 	}
@@ -143,12 +168,11 @@ func (r *run) saveSnapshot(sys *kernel.System) {
 	if path == "" {
 		return
 	}
-	var buf bytes.Buffer
-	s := snapshot{Version: snapshotVersion, Test: r.sum.Target.Name, Consulted: sys.Consulted(), System: data, Sum: sha256.Sum256(data)}
-	if gob.NewEncoder(&buf).Encode(s) != nil {
+	data, err = encodeSnapshot(snapshot{Key: snapshotKey(&r.cfg), Test: r.sum.Target.Name, Consulted: sys.Consulted(), System: data})
+	if err != nil {
 		return
 	}
-	saveFile(path, buf.Bytes())
+	saveFile(path, data)
 	evict(filepath.Dir(path))
 }
 

@@ -27,7 +27,9 @@ type backend struct {
 
 func newBackend(c *Chain) *backend {
 	g := bitblast.NewGraph(c.ctx)
-	return &backend{chain: c, graph: g, inst: bitblast.NewInstance(g), limit: c.opts.ResetVars}
+	b := &backend{chain: c, graph: g, inst: bitblast.NewInstance(g), limit: c.opts.ResetVars}
+	b.inst.Solver().Stop = c.opts.Stop
+	return b
 }
 
 func (b *backend) work() (propagations, conflicts uint64) {
@@ -73,6 +75,7 @@ func (b *backend) fresh(r *request) Result {
 	c.stats.Fresh++
 	conj := canonical(c.ctx, r.conj)
 	in := bitblast.NewInstance(bitblast.NewGraph(c.ctx))
+	in.Solver().Stop = c.opts.Stop
 	res := in.Check(conj, nil, c.opts.Budget)
 	s := in.Solver().Stats
 	b.spent.Propagations += s.Propagations
@@ -95,7 +98,7 @@ func (b *backend) fresh(r *request) Result {
 		return Unknown
 	}
 	c.stats.Fallbacks++
-	res2, val := runDIMACS(c.opts.Fallback, c.opts.FallbackConflicts, in)
+	res2, val := runDIMACS(c.opts.Fallback, c.opts.FallbackConflicts, in, c.opts.Stop)
 	if res2 == Sat {
 		r.model = c.base(r.hint)
 		for _, v := range r.vars {

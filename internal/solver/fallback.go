@@ -19,14 +19,21 @@ import (
 const fallbackWatchdog = 10 * time.Minute
 
 // runDIMACS runs path, CaDiCaL or a solver with its options, on the last
-// question put to in.
-func runDIMACS(path string, conflicts int, in *bitblast.Instance) (Result, func(sat.Var) bool) {
+// question put to in. Once stop is closed it gives up.
+func runDIMACS(path string, conflicts int, in *bitblast.Instance, stop <-chan struct{}) (Result, func(sat.Var) bool) {
 	var text bytes.Buffer
 	if err := in.WriteDIMACS(&text); err != nil {
 		return Unknown, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), fallbackWatchdog)
 	defer cancel()
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	cmd := exec.CommandContext(ctx, path, "-q", "-c", fmt.Sprint(conflicts), "--inprocessing=false")
 	cmd.Stdin = &text
 	out, err := cmd.Output()

@@ -92,6 +92,8 @@ type Options struct {
 	Fallback string
 	// FallbackConflicts bounds the fallback's work; 0 means 200,000.
 	FallbackConflicts int
+	// Stop, once closed, makes every query that needs the back end Unknown: the run ends.
+	Stop <-chan struct{}
 	// ModelSeed, when not 0, makes every Sat answer come with a random model.
 	ModelSeed uint64
 	// ValidateAll evaluates models on all conjuncts every time, not only those

@@ -97,7 +97,7 @@ class Choice(_Spec):
         self.options = options
 
     def make(self, name, default=None):
-        return getChoice(name, self.options, self.options[0] if default is None else default)
+        return getChoice(name, self.options, default)
 
 
 def _check_name(name):
@@ -115,9 +115,10 @@ def _sequence(kind, name, default, max_size, min_size, ascii=True):
     if max_size is None:
         max_size = len(default)
     if type(max_size) is not int or type(min_size) is not int or not 0 <= min_size <= max_size:
-        raise UsageError("input %s: sizes must be 0 <= min_size <= max_size" % name)
+        raise UsageError("input %s: needs 0 <= min_size <= max_size, not %r, %r" % (name, min_size, max_size))
     if not min_size <= len(default) <= max_size:
-        raise UsageError("input %s: the default's length is not within the sizes" % name)
+        raise UsageError("input %s: the default's length, %d, is not within the sizes %d to %d"
+                         % (name, len(default), min_size, max_size))
     if kind == "str" and ascii and not default.isascii():
         raise UsageError("input %s: the default is not ASCII" % name)
     return _session.current().sequence(kind, name, default, min_size, max_size, ascii)
@@ -142,7 +143,8 @@ def getInt(name, default, max_value=None, min_value=None):
     if type(default) is not int or type(lo) is not int or type(hi) is not int:
         raise UsageError("input %s: default and bounds must be int" % name)
     if not _INT64_MIN <= lo <= default <= hi <= _INT64_MAX:
-        raise UsageError("input %s: needs -2**63 <= min <= default <= max < 2**63" % name)
+        raise UsageError("input %s: needs -2**63 <= min_value <= default <= max_value < 2**63, not %d, %d, %d"
+                         % (name, lo, default, hi))
     return _session.current().integer(name, default, lo, hi)
 
 
@@ -176,6 +178,8 @@ def log(*values):
 def concretize(value):
     """The value, fixed to one concrete value on this path; the others are explored on others.
     Takes str, bytes, int, bool and float."""
+    if type(value) not in (str, bytes, int, bool, float):
+        raise UsageError("concretize takes str, bytes, int, bool or float, not " + type(value).__name__)
     return _session.current().concretize(value)
 
 

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Bad input gives one clear line and status 2.
+func TestBadInput(t *testing.T) {
+	b := pythonBox(t)
+	b.write("test_one.py", "import symchef\ndef test_a(x: symchef.Int(0, 9)): pass\n")
+	b.write("test_several.py", "def test_a(): pass\ndef test_b(): pass\n")
+	b.write("test_syntax.py", "def test_x(:\n")
+	b.write("test_import.py", "import nowhere\ndef test_x(): pass\n")
+	b.write("test_empty.py", "")
+	b.write("test_noinput.py", "def test_x(): print('hi')\n")
+	b.write("test_false.py", "import symchef\ndef test_x(n: symchef.Int(0, 9)):\n    symchef.assume(n > 5)\n    symchef.assume(n < 3)\n")
+	b.write("test_bounds.py", "import symchef\ndef test_x(n: symchef.Int(9, 3)): pass\n")
+	b.write("test_bare.py", "def test_x(n): pass\n")
+	b.write("test_nul.py", "x = '\x00'\n")
+	b.write("notes.txt", "hello")
+	b.write("full/other", "")
+	arm := b.write("arm", "\x7fELF\x02\x01\x01"+strings.Repeat("\x00", 9)+"\x02\x00\xb7\x00\x01\x00\x00\x00"+strings.Repeat("\x00", 40))
+	for _, p := range []string{arm, b.write("script", "#!/bin/sh\necho 1\n"), b.write("garbage", "no program")} {
+		if err := os.Chmod(p, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(b.path("test_pipe.py"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, text string }{
+		{"run", "name one test file"},
+		{"run test_one.py test_one.py", "name one test file"},
+		{"run --nonsense test_one.py", "unknown flag: --nonsense"},
+		{"explore test_one.py", `unknown command "explore"`},
+		{"run gone.py", "gone.py: no such test file"},
+		{"run .", ". is a folder"},
+		{"run test_pipe.py", "not a regular file"},
+		{"run notes.txt", "no language is known"},
+		{"run test_several.py", "several tests in the file, choose one with ::NAME: test_a, test_b"},
+		{"run test_one.py::Nope", "no test named Nope; tests here: test_a"},
+		{"run test_syntax.py", "test_syntax.py:1: syntax error: "},
+		{"run test_nul.py", "null bytes"},
+		{"run test_import.py", "importing it failed: ModuleNotFoundError: No module named 'nowhere'"},
+		{"run test_empty.py", "no SymbolicTest subclass and no test_* function"},
+		{"run test_noinput.py", "test_noinput.py: the test has no symbolic input"},
+		{"run test_false.py", "no input satisfies the test's assumptions"},
+		{"run test_bounds.py", "input n: needs -2**63 <= min_value <= default <= max_value < 2**63, not 9, 3, 3"},
+		{"run test_bare.py", "parameter n needs an annotation such as symchef.Str(10)"},
+		{"run --interpreter gone test_one.py", "gone: no such file"},
+		{"run --interpreter ./notes.txt test_one.py", "notes.txt is not a program"},
+		{"run --interpreter ./garbage test_one.py", "garbage is not a program"},
+		{"run --interpreter ./arm test_one.py", "arm"},
+		{"run --interpreter ./script test_one.py", "script: does not answer like python 3.11"},
+		{"run --interpreter /bin/true test_one.py", "does not answer like python 3.11"},
+		{"run --out /proc/nowhere test_one.py", "cannot write the run directory /proc/nowhere"},
+		{"run --out full test_one.py", "not empty and is not a run directory"},
+		{"run --out notes.txt test_one.py", "cannot write the run directory notes.txt"},
+		{"run --strategy clever test_one.py", `unknown strategy "clever"`},
+		{"run --progress loud test_one.py", "want auto, plain or none"},
+		{"run --max-memory 4Q test_one.py", "is no size"},
+		{"run --max-memory 99999999999G test_one.py", "is no size"},
+		{"run --max-paths -1 test_one.py", "cannot be negative"},
+		{"run --time -1s test_one.py", "cannot be negative"},
+		{"run --time 3 test_one.py", "--time"},
+		{"run --stdin 3 test_one.py", "--stdin and --argv are for programs"},
+		{"run -- /bin/cat", "give --stdin N or --argv COUNTxLENGTH"},
+		{"run --stdin 0 -- /bin/cat", "give --stdin N or --argv COUNTxLENGTH"},
+		{"run --stdin -4 -- /bin/cat", "--stdin -4: want"},
+		{"run --argv 3x -- /bin/cat", "want COUNTxLENGTH"},
+		{"run --argv 3x8z -- /bin/cat", "want COUNTxLENGTH"},
+		{"run --argv 9999x9999 -- /bin/cat", "want COUNTxLENGTH"},
+		{"run --interpreter /bin/cat --stdin 1 -- /bin/cat", "--interpreter is for tests"},
+		{"run --stdin 1 -- ./gone", "./gone: no such program"},
+		{"run --stdin 1 -- no-such-program", "not found in PATH"},
+		{"run --stdin 1 -- ./notes.txt", "not an ELF program"},
+		{"run --stdin 1 -- ./arm", "not x86-64"},
+		{"exec ./gone", "no such program"},
+		{"exec ./arm", "not x86-64"},
+		{"replay", "accepts 1 arg"},
+		{"replay gone", "gone: no such file"},
+		{"replay full", "not a run directory"},
+		{"emit gone", "gone: no such file"},
+		{"emit full", "not a run directory"},
+		{"rerun gone", "gone: no such file"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			t.Parallel()
+			in := *b
+			in.t = t
+			args := strings.Fields(c.args)
+			if args = args[:len(args):len(args)]; len(args) > 0 && args[0] == "run" && !strings.Contains(c.args, "--out") {
+				args = append([]string{"run", "--out", filepath.Join(t.TempDir(), "out")}, args[1:]...)
+			}
+			in.run(args...).oneLine(2, c.text)
+		})
+	}
+}
+
+// What a test asks of the library wrongly is one line each; the lines are read
+// where they arise, in one run.
+func TestWrongCalls(t *testing.T) {
+	b := pythonBox(t)
+	calls := []struct{ call, text string }{
+		{`getInt("x", 5, 3, 9)`, "needs -2**63 <= min_value <= default <= max_value < 2**63, not 9, 5, 3"},
+		{`getInt("x", 50, max_value=9)`, "not -9223372036854775808, 50, 9"},
+		{`getInt("x", 1 << 63)`, "< 2**63"},
+		{`getInt("x", True)`, "default and bounds must be int"},
+		{`getInt("", 1)`, "an input's name is a non-empty str"},
+		{`getString("x", "abc", max_size=2)`, "the default's length, 3, is not within the sizes 0 to 2"},
+		{`getString("x", "abc", min_size=4)`, "needs 0 <= min_size <= max_size, not 4, 3"},
+		{`getString("x", "abc", min_size=-1)`, "needs 0 <= min_size <= max_size, not -1, 3"},
+		{`getString("x", b"abc")`, "the default must be str"},
+		{`getString("x", "\xe9")`, "the default is not ASCII"},
+		{`getBytes("x", "abc")`, "the default must be bytes"},
+		{`getBool("x", 1)`, "the default must be bool"},
+		{`getChoice("x", [])`, "no options"},
+		{`getChoice("x", [1, 2], 3)`, "the default is not among the options"},
+		{`Choice().make("x")`, "no options"},
+		{`Str(-1).make("x")`, "needs 0 <= min_size <= max_size, not -1, -1"},
+		{`Int(2, 1).make("x")`, "not 2, 1, 1"},
+		{`expect(3)`, "expect takes exception types"},
+		{`concretize([])`, "concretize takes str, bytes, int, bool or float, not list"},
+	}
+	src := "from symchef import *\nfrom symchef import UsageError\nimport symchef\ndef test_wrong(x: symchef.Bool()):\n"
+	for _, c := range calls {
+		src += "    try: symchef." + c.call + "\n    except UsageError as e: print(e)\n    else: print('accepted')\n"
+	}
+	b.write("test_wrong.py", src)
+	b.run("run", "--out", "out", "test_wrong.py").want(0, "exhausted: every input")
+	_, tests := b.load("out")
+	out, err := os.ReadFile(b.path("out/paths/" + tests[0].ID + ".out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != len(calls) {
+		t.Fatalf("%d lines for %d calls:\n%s", len(lines), len(calls), out)
+	}
+	for i, c := range calls {
+		if !strings.Contains(lines[i], c.text) {
+			t.Errorf("%s: %q, want %q", c.call, lines[i], c.text)
+		}
+	}
+}

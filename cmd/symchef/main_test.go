@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/rundir"
+	"symchef/internal/testcase"
+)
+
+// The tests of this package run the built binary as a user does: from a
+// directory of their own, with little in the environment.
+
+const python = "/usr/bin/python3.11"
+
+var binary, cache string // the built command; the folder of boot snapshots most tests share
+
+// withoutConfinement, as argv[0], makes this binary execute its arguments where
+// the kernel offers neither user namespaces nor Landlock.
+const withoutConfinement = "without-confinement"
+
+func TestMain(m *testing.M) {
+	if os.Args[0] == withoutConfinement {
+		fmt.Fprintln(os.Stderr, forbidConfinement(), syscall.Exec(os.Args[1], os.Args[1:], os.Environ()))
+		os.Exit(99)
+	}
+	dir, err := os.MkdirTemp("", "symchef-cmd-")
+	if err == nil {
+		binary, cache = filepath.Join(dir, "symchef"), filepath.Join(dir, "cache")
+		build := exec.Command("go", "build", "-o", binary, ".")
+		build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
+		err = build.Run()
+	}
+	status := 1
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		status = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// forbidConfinement makes the kernel refuse new user namespaces and deny knowing Landlock.
+func forbidConfinement() error {
+	runtime.LockOSThread()
+	load := func(off uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: off}
+	}
+	jump := func(test uint16, k uint32, yes, no uint8) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jt: yes, Jf: no, K: k}
+	}
+	ret := func(v uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: v} }
+	const nr, flags = 0, 16 // offsets in struct seccomp_data: the call, its first argument
+	prog := []unix.SockFilter{
+		load(nr),
+		jump(unix.BPF_JEQ, unix.SYS_LANDLOCK_CREATE_RULESET, 5, 0),
+		jump(unix.BPF_JEQ, unix.SYS_CLONE, 1, 0),
+		jump(unix.BPF_JEQ, unix.SYS_UNSHARE, 0, 2),
+		load(flags),
+		jump(unix.BPF_JSET, unix.CLONE_NEWUSER, 1, 0),
+		ret(unix.SECCOMP_RET_ALLOW),
+		ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)),
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	fprog := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
+	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&fprog)), 0, 0)
+}
+
+// A box is a user's directory and environment.
+type box struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newBox(t *testing.T) *box {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &box{t, dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "XDG_CACHE_HOME=" + cache}}
+}
+
+// pythonBox is a box for tests that need the stock interpreter.
+func pythonBox(t *testing.T) *box {
+	t.Helper()
+	if _, err := os.Stat(python); err != nil {
+		t.Skipf("skipped: %s is not installed", python)
+	}
+	t.Parallel()
+	return newBox(t)
+}
+
+// write makes a file in the box, its folders too, and returns its path.
+func (b *box) write(name, text string) string {
+	b.t.Helper()
+	p := b.path(name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	mode := os.FileMode(0o644)
+	if strings.HasPrefix(text, "#!") {
+		mode = 0o755
+	}
+	if err := os.WriteFile(p, []byte(text), mode); err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+func (b *box) path(name string) string { return filepath.Join(b.dir, name) }
+
+// compile builds a C program in the box, or skips where gcc is missing.
+func (b *box) compile(name, source string, flags ...string) string {
+	b.t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		b.t.Skip("skipped: gcc is not installed")
+	}
+	cmd := exec.Command("gcc", append(flags, "-O1", "-w", "-o", b.path(name), b.write(name+".c", source))...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	return b.path(name)
+}
+
+// result is how a command ended.
+type result struct {
+	t              *testing.T
+	command        string
+	status         int // 128+N if signal N killed it
+	stdout, stderr string
+}
+
+// command is symchef with args in the box, not yet started.
+func (b *box) command(args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	b.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Dir, cmd.Env = b.dir, b.env
+	return cmd
+}
+
+// run runs symchef in the box.
+func (b *box) run(args ...string) result {
+	b.t.Helper()
+	return b.finish(b.command(args...))
+}
+
+// finish runs cmd to its end.
+func (b *box) finish(cmd *exec.Cmd) result {
+	b.t.Helper()
+	return b.start(cmd)()
+}
+
+// start starts cmd; the function it returns waits for its end.
+func (b *box) start(cmd *exec.Cmd) (wait func() result) {
+	b.t.Helper()
+	var stdout, stderr bytes.Buffer
+	if cmd.Stdout == nil {
+		cmd.Stdout = &stdout
+	}
+	if cmd.Stderr == nil {
+		cmd.Stderr = &stderr
+	}
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	return func() result {
+		cmd.Wait()
+		ws := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		r := result{b.t, strings.Join(cmd.Args[1:], " "), ws.ExitStatus(), stdout.String(), stderr.String()}
+		if ws.Signaled() {
+			r.status = 128 + int(ws.Signal())
+		}
+		return r
+	}
+}
+
+// want fails the test unless the command ended with status and said all of texts.
+func (r result) want(status int, texts ...string) result {
+	r.t.Helper()
+	ok := r.status == status
+	for _, s := range texts {
+		ok = ok && strings.Contains(r.stdout+r.stderr, s)
+	}
+	if !ok {
+		r.t.Errorf("symchef %s: status %d, want %d and %q\n%s%s", r.command, r.status, status, texts, r.stdout, r.stderr)
+	}
+	return r
+}
+
+// oneLine fails the test unless the command ended with status and its one line on standard error contains text.
+func (r result) oneLine(status int, text string) {
+	r.t.Helper()
+	line, isLine := strings.CutSuffix(r.stderr, "\n")
+	if r.status != status || r.stdout != "" || !isLine || strings.Contains(line, "\n") ||
+		!strings.HasPrefix(line, "symchef: ") || !strings.Contains(line, text) || len(line) > 400 {
+		r.t.Errorf("symchef %s: status %d, want %d and one line with %q\nstdout: %s\nstderr: %s", r.command, r.status, status, text, r.stdout, r.stderr)
+	}
+}
+
+// load reads a run directory of the box.
+func (b *box) load(dir string) (rundir.Summary, []testcase.Test) {
+	b.t.Helper()
+	r, err := rundir.Open(b.path(dir))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	tests, torn, err := r.Tests()
+	if err != nil || torn {
+		b.t.Fatalf("torn %v, %v", torn, err)
+	}
+	return r.Summary, tests
+}
+
+// outcomes are the outcomes of tests as text, sorted by none but the order they were found in.
+func outcomes(tests []testcase.Test) string {
+	var l []string
+	for _, x := range tests {
+		l = append(l, x.Outcome.String())
+	}
+	return strings.Join(l, "\n")
+}
+
+// fields decodes a JSON object.
+func fields(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var m map[string]any
+	dec := json.NewDecoder(strings.NewReader(text))
+	if err := dec.Decode(&m); err != nil || dec.More() {
+		t.Fatalf("not one JSON object (%v): %s", err, text)
+	}
+	return m
+}
+
+// eventually waits until done says so.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited a minute for " + what)
+		}
+	}
+}
+
+func readFile(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	return string(b), err
+}
