@@ -39,7 +39,7 @@ type Dispatch struct {
 }
 
 // reach is how far around a place's value the opcode is looked for, in bytes.
-const reach = 32
+const reach = 64
 
 // Opcode prints the opcode as an expression over pc, the place's value plus shift.
 func (d Dispatch) Opcode(shift int64) string {
@@ -127,7 +127,7 @@ func explain(b *Branch, i int) Dispatch {
 // deltas are the places of the opcode, the nearest first.
 func deltas() []int64 {
 	out := []int64{0}
-	for d := int64(1); d <= reach/2; d++ {
+	for d := int64(1); d <= reach-24; d++ {
 		out = append(out, -d, d)
 	}
 	return out

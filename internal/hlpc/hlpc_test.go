@@ -56,7 +56,11 @@ func TestStock(t *testing.T) {
 		{"/usr/bin/php8.2", 2, true, hlpc.Direct, "", "f401dc5a73a43fa8d1514aa22a13d9ea03965d52", "php8.2+0x36cbe0 (execute_ex) jump r15 +0x0"},
 		{"/usr/bin/perl", 4, false, hlpc.Direct, "", "1fe33ad875fa0cb11cd1fe798112b559290b4fc6", "perl+0x11a0d0 (Perl_runops_standard) call rax +0x0"},
 		{"/usr/bin/mujs", 5, true, hlpc.Table, "", "cf39dd59ff7f586c12aa0974ff80e0e4561e9cbf", "mujs+0x130c0 jump rbx +0x2"},
-		{"/usr/bin/R", 5, true, hlpc.Direct, "", "", "libR.so+0x136de0 jump [rsp] -0x8"},
+		{"/usr/bin/mruby", 1, true, hlpc.Table, "", "f65604bf9d2c4bf512efd8fede1e16f941a9d04a", "mruby+0x3ffa0 jump rbx +0x0"},
+		{"/usr/bin/tclsh8.6", 2, true, hlpc.Table, "", "563b9048c335ba1acabed5affb5fc9149741e310", "libtcl8.6.so+0xcd760 jump [rsp+0x8] +0x0"},
+		{"/usr/bin/mawk", 6, true, hlpc.Table, "", "dedddd637101a030c06821de15b8b565ff126240", "mawk+0xa480 jump r12 +0x0"},
+		{"/usr/bin/gawk", 3, false, hlpc.Table, "", "0585c99dab453c12da422f6dc7423b6e315c6f06", "gawk+0x4415e0 jump rbx +0x0"},
+		{"/usr/bin/R", 5, true, hlpc.Direct, "", "ec1970cd82835ac65e5b537e151a430a144030a3", "libR.so+0x136de0 jump [rsp] -0x8"},
 	} {
 		t.Run(filepath.Base(c.path), func(t *testing.T) {
 			if c.path == "/usr/bin/R" && os.Getenv("SYMCHEF_SLOW") == "" {
@@ -66,7 +70,8 @@ func TestStock(t *testing.T) {
 			var b strings.Builder
 			r.Write(&b)
 			t.Logf("\n%s", b.String())
-			if r.Confidence != "high" || r.Dispatch.Level != c.level || r.Linear != c.linear || r.Code != c.code ||
+			frameless := strings.HasPrefix(filepath.Base(c.path), "mruby") || strings.HasPrefix(filepath.Base(c.path), "gawk") // it takes two loads
+			if r.FrameKnown == frameless || (r.Confidence == "high") == frameless || r.Dispatch.Level != c.level || r.Linear != c.linear || r.Code != c.code ||
 				r.PerStatement < c.per-0.1 || r.PerStatement > c.per+0.1 || len(r.Sites) == 0 || len(r.Sites) > r.Branches {
 				t.Errorf("unexpected: %+v", r)
 			}

@@ -59,10 +59,14 @@ type Result struct {
 
 // AmbiguousError is a calibration without a winner.
 type AmbiguousError struct {
+	Prefer     string   // the description's annotation, if it fits none of the candidates
 	Candidates []string // none: nothing behaves like a program counter
 }
 
 func (e *AmbiguousError) Error() string {
+	if e.Prefer != "" && len(e.Candidates) > 0 {
+		return "the description says (prefer \"" + e.Prefer + "\"), which is none of\n  " + strings.Join(e.Candidates, "\n  ")
+	}
 	if len(e.Candidates) == 0 {
 		return "no register or cell at an indirect branch behaves like a program counter: does the script execute its statements in the windows, compiled before?"
 	}
@@ -140,34 +144,44 @@ func (r *runs) candidates() ([]Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := r.preferred(Candidates(t))
-	if len(all) == 0 || all[0].Dispatch.Level < Table {
+	all := Candidates(t)
+	if len(all) == 0 || all[0].Dispatch.Level < Table || r.cal.Prefer != "" && len(r.preferred(all)) == 0 {
 		// The program counter may live in memory (algorithm A2): look at what registers point to, in the
 		// functions whose branches grow with the script.
 		t, err := r.trace(deepLocs(), growing(t), nil)
 		if err != nil {
 			return nil, err
 		}
-		if deep := r.preferred(Candidates(t)); len(deep) > 0 && (len(all) == 0 || deep[0].Dispatch.Level > all[0].Dispatch.Level) {
+		if deep := Candidates(t); len(deep) > 0 && (len(all) == 0 || deep[0].Dispatch.Level > all[0].Dispatch.Level || len(r.preferred(deep)) > 0) {
 			all = deep
 		}
 	}
-	if len(all) == 0 || tie(all) {
-		e := &AmbiguousError{}
-		for i := range all[:min(len(all), 6)] {
-			e.Candidates = append(e.Candidates, all[i].String())
-		}
-		return nil, e
+	return r.winner(all)
+}
+
+// winner checks that there is a best candidate, among those that the description allows.
+func (r *runs) winner(all []Candidate) ([]Candidate, error) {
+	allowed, e := r.preferred(all), &AmbiguousError{}
+	switch {
+	case len(allowed) > 0 && (r.cal.Prefer != "" || !tie(allowed)):
+		return allowed, nil
+	case len(allowed) == 0:
+		e.Prefer = r.cal.Prefer
 	}
-	return all, nil
+	for i := range all[:min(len(all), 6)] {
+		e.Candidates = append(e.Candidates, all[i].String())
+	}
+	return nil, e
 }
 
 // preferred keeps the candidates that the description allows.
-func (r *runs) preferred(all []Candidate) []Candidate {
-	if r.cal.Prefer == "" {
-		return all
+func (r *runs) preferred(all []Candidate) (out []Candidate) {
+	for _, c := range all {
+		if r.cal.Prefer == "" || c.name() == r.cal.Prefer {
+			out = append(out, c)
+		}
 	}
-	return slices.DeleteFunc(all, func(c Candidate) bool { return c.name() != r.cal.Prefer })
+	return out
 }
 
 // tie reports whether the second candidate is as good as the first.

@@ -1,0 +1,72 @@
+package interp
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestCalibrations: every embedded script marks every window and has no language twice.
+func TestCalibrations(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range Calibrations() {
+		if seen[c.Language] {
+			t.Errorf("two descriptions of %s", c.Language)
+		}
+		seen[c.Language] = true
+		argv := strings.Join(c.Argv("x"), " ")
+		if !strings.Contains(argv, ScriptDir+"/"+c.ScriptName()) {
+			t.Errorf("%s: the script is not in %q", c.Language, argv)
+		}
+		for _, w := range []string{WindowShort, WindowLong, WindowLoop, WindowRecursion, WindowMixed, "end"} {
+			if !strings.Contains(c.Script+argv, w) {
+				t.Errorf("%s: no window %s", c.Language, w)
+			}
+		}
+	}
+	for program, want := range map[string]string{"/usr/bin/lua5.4": "lua", "python3.11": "python", "mruby": "ruby", "cat": ""} {
+		got := ""
+		if c, ok := CalibrationFor(program); ok {
+			got = c.Language
+		}
+		if got != want {
+			t.Errorf("%s speaks %q, want %q", program, got, want)
+		}
+	}
+}
+
+const smallCalibration = `(calibration x (interpreters "x") (argv script) (script "a" (repeat 3 "b" "c") "d") CLAUSE)`
+
+// TestParseCalibration: what is wrong is an error with its place, what is right is read.
+func TestParseCalibration(t *testing.T) {
+	c, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", "(code y (let p (load frame 8)) (start (load p 0)) (size (mul 2 (load4 p -8))) (identity (p 8)))", 1))
+	if err != nil || c.Script != "a\nb\nc\nb\nc\nb\nc\nd\n" || len(c.Codes) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	memory := map[uint64]uint64{1008: 2000, 2000: 3000, 1992: 7}
+	read := func(addr uint64, _ int) (uint64, error) {
+		if v, ok := memory[addr]; ok {
+			return v, nil
+		}
+		return 0, errors.New("not mapped")
+	}
+	start, err1 := c.Codes[0].Start.Eval(Roots{Frame: 1000}, read)
+	size, err2 := c.Codes[0].Size.Eval(Roots{Frame: 1000}, read)
+	if start != 3000 || size != 14 || err1 != nil || err2 != nil {
+		t.Errorf("start %d, size %d, %v, %v", start, size, err1, err2)
+	}
+	if _, err := c.Codes[0].Start.Eval(Roots{Frame: 1}, read); err == nil {
+		t.Error("memory that is not mapped is no error")
+	}
+	if got := c.Codes[0].Size.String(); got != "(mul 2 (load4 (load frame 8) -8))" {
+		t.Errorf("printed as %s", got)
+	}
+	for _, bad := range []string{
+		"(nothing 1)", "(argv script)", "(statements 1)", "(prefer)", "(redispatch 1)",
+		"(code y)", "(code y (start frame) (size 1) (identity p))", "(code y (start q) (size 1) (identity (frame 1)))", "(code y (start frame) (size 1))",
+	} {
+		if _, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", bad, 1)); err == nil || !strings.HasPrefix(err.Error(), "1:") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
