@@ -18,7 +18,11 @@ fmt:
 	gofmt -w .
 
 bench: symchef
-	go test -run '^$$' -bench . -benchtime 1x ./internal/bench/...
+	go test -run '^$$' -bench 'Concrete|Fork$$' -benchtime 1x ./internal/bench/...
+	go test -run '^$$' -bench ForkAndRun ./internal/bench/...
+	for g in granule256 granule4k; do \
+		go test -run '^$$' -bench 'Fork$$' -benchtime 1x -tags $$g ./internal/bench/... && \
+		go test -run '^$$' -bench ForkAndRun -tags $$g ./internal/bench/... || exit 1; done
 
 conformance: symchef
 	go test -timeout 60m ./internal/conformance -long

@@ -170,9 +170,10 @@ func Describe(pc uint64, fetch Fetch) string {
 	return fmt.Sprintf("%s (% x)", x86asm.GNUSyntax(in.Inst, pc, nil), in.Bytes)
 }
 
-// finish removes dead computations and computes the read and write sets.
+// finish removes dead computations and copies and computes the read and write sets.
 func finish(blk *ir.Block) {
 	eliminateDead(blk)
+	coalesce(blk)
 	for i := range blk.Uops {
 		u := &blk.Uops[i]
 		u.Uses(func(s ir.Slot) {
@@ -222,6 +223,11 @@ func eliminateDead(blk *ir.Block) {
 			temps.Add(s)
 		})
 	}
+	compact(blk, keep)
+}
+
+// compact drops the uops that are not to be kept.
+func compact(blk *ir.Block, keep []bool) {
 	n, mark := 0, 0
 	for i, u := range blk.Uops {
 		for mark < len(blk.Insns) && int(blk.Insns[mark].Uop) == i {
