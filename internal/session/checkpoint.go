@@ -110,7 +110,7 @@ func resume(o *Options) (*run, error) {
 	r.sum = d.Summary
 	r.sum.Finished, r.sum.Tests = false, rundir.Tests{}
 	for _, x := range r.tests {
-		r.known(x)
+		r.classes[class(x)] = true
 		r.sum.Tests.Add(x.Outcome.Kind)
 	}
 	return r, nil

@@ -6,6 +6,7 @@ package session
 import (
 	"time"
 
+	"symchef/internal/explore"
 	"symchef/internal/testcase"
 )
 
@@ -47,6 +48,8 @@ type Options struct {
 	ModelSeed uint64
 	// OnTest is called with every test case; for tests.
 	OnTest func(testcase.Test)
+	// OnEnd is called with the first worker's explorer when it has stopped, its pending states still in memory; for measurements.
+	OnEnd func(*explore.Explorer)
 }
 
 // Exit statuses of `symchef run`.
