@@ -54,8 +54,9 @@ type file struct {
 	Text  mem.Bytes    // fileDevice: replies not read yet
 	Dir   []dirent     // fileDir: the listing, taken at the first getdents64
 	Watch []epollWatch // fileEpoll, ascending Fd
-	Count uint64       // fileEvent
+	Count uint64       // fileEvent; filePipe of a FIFO: see hadWriter
 	Sem   bool         // fileEvent: EFD_SEMAPHORE
+	Wakes int          // fileEvent: see activity
 	St    stat         // as of the open, where Node is 0
 }
 
@@ -146,10 +147,12 @@ func (s *System) dropFile(i int) {
 	case filePipe:
 		if f.In >= 0 {
 			s.pipe(f.In).Readers--
+			s.pipe(f.In).Wakes[1]++
 			s.dropPipe(f.In)
 		}
 		if f.Out >= 0 {
 			s.pipe(f.Out).Writers--
+			s.pipe(f.Out).Wakes[0]++
 			s.dropPipe(f.Out)
 		}
 	}
@@ -224,6 +227,9 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 		return 0, err
 	}
 	cloexec := flags&unix.O_CLOEXEC != 0
+	if c.was.Kind == waitFIFO {
+		return c.openedFIFO(int(c.was.Addr), cloexec)
+	}
 	if fd, ok := reopened(name); ok {
 		i, f, err := c.fd(fd)
 		if err != nil {
@@ -316,8 +322,13 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 				return 0, err
 			}
 		}
+	case unix.S_IFIFO:
+		if v.node == 0 {
+			return 0, unix.ENXIO // a FIFO of the host
+		}
+		return c.openFIFO(f, cloexec)
 	default:
-		return 0, unix.ENXIO // sockets and FIFOs of the host
+		return 0, unix.ENXIO
 	}
 	return c.open(f, cloexec)
 }
@@ -714,6 +725,9 @@ func (c *call) sysLseek() (uint64, error) {
 func (s *System) fileStat(f *file) stat {
 	switch f.Kind {
 	case filePipe, fileStdin, fileOut, fileErr:
+		if f.Node != 0 {
+			return s.nodeStat(f.Node)
+		}
 		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFIFO | 0o600, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Mtime: Epoch}
 	case fileSocket:
 		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFSOCK | 0o777, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Mtime: Epoch}

@@ -3,10 +3,13 @@ package kernel
 import (
 	"bytes"
 	"encoding/binary"
+	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -479,5 +482,35 @@ func TestThreads(t *testing.T) {
 	m.Current().CPU.PC += 2
 	if m.Syscall(); m.Current().CPU.R[ir.RAX] != ^uint64(unix.ETIMEDOUT)+1 {
 		t.Errorf("timeout: %d", int64(m.Current().CPU.R[ir.RAX]))
+	}
+}
+
+var updateFlag = flag.Bool("update", false, "write docs/syscalls.md")
+
+// TestDocument: docs/syscalls.md is the table. `go test ./internal/kernel -run TestDocument -update` writes it.
+func TestDocument(t *testing.T) {
+	counts := map[level]int{}
+	var rows strings.Builder
+	for _, r := range calls {
+		counts[r.level]++
+		fmt.Fprintf(&rows, "| %d | %s | %s | %s |\n", r.nr, r.name, r.level, r.note)
+	}
+	text := fmt.Sprintf(`# System calls
+
+Generated from internal/kernel/table.go. full (%d): as Linux does, for all arguments. partial (%d):
+the note says what is missing. stub (%d): accepts or refuses without modelling. none (%d): known by
+name only. A call that is none or not listed ends the path as unsupported.
+
+| number | call | level | note |
+|---:|---|---|---|
+%s`, counts[full], counts[partial], counts[stub], counts[none], rows.String())
+	const path = "../../docs/syscalls.md"
+	if *updateFlag {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if old, err := os.ReadFile(path); err != nil || string(old) != text {
+		t.Errorf("%s is not current: go test ./internal/kernel -run TestDocument -update", path)
 	}
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"golang.org/x/sys/unix"
@@ -21,8 +20,11 @@ const (
 // pipe is a byte queue with its open ends counted. Buf is replaced, never changed in place.
 type pipe struct {
 	Buf              mem.Bytes
-	Readers, Writers int // open files
-	Cap              int // as F_SETPIPE_SZ set it; 0: pipeSize
+	Readers, Writers int    // open files
+	Cap              int    // as F_SETPIPE_SZ set it; 0: pipeSize
+	Wakes            [2]int // events for readers and for writers, see activity
+	Node             int    // inode of a FIFO; 0: none
+	Opened           [2]int // FIFO: how often for reading and for writing
 }
 
 //lint:ignore U1000 called through cloner
@@ -71,7 +73,7 @@ func (c *call) pipe2(flags int) (uint64, error) {
 		return 0, err
 	}
 	i := c.s.pipes.add(c.s.owner, &pipe{Readers: 1, Writers: 1})
-	name := fmt.Sprintf("pipe:[%d]", 16+i)
+	name := pipeName(i)
 	status := flags & unix.O_NONBLOCK
 	a := &file{Kind: filePipe, Flags: unix.O_RDONLY | status, Path: name, In: i, Out: -1}
 	b := &file{Kind: filePipe, Flags: unix.O_WRONLY | status, Path: name, In: -1, Out: i}
@@ -107,7 +109,13 @@ func (c *call) readPipe(i int, f *file, n int) (mem.Bytes, error) {
 	case have > 0:
 		k := min(n, have)
 		b := p.Buf.Slice(0, k)
-		c.s.pipe(f.In).Buf = p.Buf.Slice(k, have)
+		e := c.s.pipe(f.In)
+		if e.Buf = p.Buf.Slice(k, have); have == e.size() {
+			e.Wakes[1]++
+			if k < have {
+				e.Wakes[0]++
+			}
+		}
 		return b, nil
 	case p.Writers == 0:
 		return mem.Bytes{}, nil
@@ -132,7 +140,9 @@ func (c *call) writePipe(i int, f *file, b mem.Bytes) (uint64, error) {
 	}
 	if n > pipeAtomic || free >= n {
 		k := min(n-done, free)
-		c.s.pipe(f.Out).Buf = join(p.Buf, b.Slice(done, done+k))
+		e := c.s.pipe(f.Out)
+		e.Buf = join(p.Buf, b.Slice(done, done+k))
+		e.Wakes[0]++
 		if done += k; done == n {
 			return uint64(n), nil
 		}
@@ -169,7 +179,11 @@ func (c *call) readEvent(i int, f *file, n int) (mem.Bytes, error) {
 		if f.Sem {
 			v = 1
 		}
-		c.s.file(i).Count -= v
+		e := c.s.file(i)
+		if e.Count == math.MaxUint64-1 {
+			e.Wakes++
+		}
+		e.Count -= v
 		return mem.Concrete(binary.LittleEndian.AppendUint64(nil, v)), nil
 	case f.Flags&unix.O_NONBLOCK != 0:
 		return mem.Bytes{}, unix.EAGAIN
@@ -186,7 +200,9 @@ func (c *call) writeEvent(i int, f *file, b mem.Bytes) (uint64, error) {
 	case v == math.MaxUint64:
 		return 0, unix.EINVAL
 	case f.Count+v >= f.Count && f.Count+v < math.MaxUint64:
-		c.s.file(i).Count += v
+		e := c.s.file(i)
+		e.Count += v
+		e.Wakes++
 		return 8, nil
 	case f.Flags&unix.O_NONBLOCK != 0:
 		return 0, unix.EAGAIN

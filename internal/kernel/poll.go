@@ -19,6 +19,7 @@ type epollWatch struct {
 	Events   uint32
 	Data     uint64
 	Off      bool // EPOLLONESHOT fired
+	Told     int  // EPOLLET: what activity was, and one, when it was last told
 }
 
 // waitFile blocks until file i has one of the events.
@@ -42,7 +43,7 @@ func (s *System) ready(i int) uint32 {
 			if len(p.Buf.Data) > 0 {
 				r |= unix.POLLIN
 			}
-			if p.Writers == 0 {
+			if p.Writers == 0 && (p.Node == 0 || f.Count != uint64(p.Opened[1])) {
 				r |= unix.POLLHUP
 			}
 		}
@@ -71,13 +72,42 @@ func (s *System) ready(i int) uint32 {
 		return r
 	case fileEpoll:
 		for _, w := range f.Watch {
-			if !w.Off && s.ready(w.File)&(w.Events|unix.POLLERR|unix.POLLHUP) != 0 {
+			if s.fires(w) != 0 {
 				return unix.POLLIN
 			}
 		}
 		return 0
 	}
 	return unix.POLLIN | unix.POLLOUT
+}
+
+// fires returns the events that watch w has to tell.
+func (s *System) fires(w epollWatch) uint32 {
+	if w.Off || w.Events&unix.EPOLLET != 0 && w.Told == 1+s.activity(w.File) {
+		return 0
+	}
+	return s.ready(w.File) & (w.Events | unix.POLLERR | unix.POLLHUP)
+}
+
+// activity counts what happened to file i that would wake a task which polls it.
+func (s *System) activity(i int) int {
+	f := s.files.get(i)
+	switch f.Kind {
+	case fileSocket:
+		return s.socks.get(f.Sock).Wakes
+	case filePipe:
+		n := 0
+		if f.In >= 0 {
+			n = s.pipes.get(f.In).Wakes[0]
+		}
+		if f.Out >= 0 {
+			n += s.pipes.get(f.Out).Wakes[1]
+		}
+		return n
+	case fileEvent:
+		return f.Wakes
+	}
+	return 0
 }
 
 // deadline turns a relative timeout into the deadline of this call, which a
@@ -330,8 +360,8 @@ func (c *call) sysEpollWait() (uint64, error) {
 	var out []byte
 	count := 0
 	for k, w := range e.Watch {
-		r := c.s.ready(w.File) & (w.Events | unix.POLLERR | unix.POLLHUP)
-		if r == 0 || w.Off || count == n {
+		r := c.s.fires(w)
+		if r == 0 || count == n {
 			continue
 		}
 		count++
@@ -339,6 +369,9 @@ func (c *call) sysEpollWait() (uint64, error) {
 		out = binary.LittleEndian.AppendUint64(out, w.Data)
 		if w.Events&unix.EPOLLONESHOT != 0 {
 			c.s.file(ep).Watch[k].Off = true
+		}
+		if w.Events&unix.EPOLLET != 0 {
+			c.s.file(ep).Watch[k].Told = 1 + c.s.activity(w.File)
 		}
 	}
 	ms := c.arg32(3)

@@ -247,7 +247,7 @@ func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 			c.PC += 2
 			c.Set(ir.RAX, ^uint64(unix.EINTR)+1)
 		}
-		t.Wait = wait{}
+		s.forgetWait(t)
 	}
 	sp := c.R[ir.RSP] - redZone
 	if a.Flags&saOnStack != 0 && t.AltStack.Size != 0 && !t.AltStack.holds(c.R[ir.RSP]) {

@@ -173,7 +173,9 @@ func (s *System) Marshal() ([]byte, error) {
 			if !p.Buf.IsConcrete() {
 				return nil, errors.New("kernel: snapshot with symbolic bytes in a pipe")
 			}
-			im.Pipes = append(im.Pipes, pipeImage{i, pipe{mem.Concrete(p.Buf.Data), p.Readers, p.Writers, p.Cap}})
+			state := *p
+			state.Buf = mem.Concrete(p.Buf.Data)
+			im.Pipes = append(im.Pipes, pipeImage{i, state})
 		}
 	}
 	for i := range s.socks.rows {

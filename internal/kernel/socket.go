@@ -62,6 +62,7 @@ type socket struct {
 	Backlog             int
 	Shut                int
 	Err                 unix.Errno // SO_ERROR
+	Wakes               int        // see activity
 	Opts                []optValue
 	PeerCred            cred // SO_PEERCRED
 }
@@ -132,6 +133,7 @@ func (s *System) deliverTo(i int, p packet) {
 	k := s.sock(i)
 	p.Cost = k.cost(len(p.Data.Data))
 	k.In = append(k.In, p)
+	k.Wakes++
 	k.Held += len(p.Data.Data)
 	k.Cost += p.Cost
 }
@@ -146,9 +148,14 @@ func (s *System) advance(i, n int, whole bool) {
 		k.Held -= n
 		return
 	}
+	o := s.socks.get(k.Other)
+	full := o != nil && !s.sockWritable(o)
 	k.Held -= len(p.Data.Data)
 	k.Cost -= p.Cost
 	k.In = k.In[1:]
+	if o != nil && (full || k.unix()) && s.sockWritable(o) { // AF_UNIX tells of each freed packet, unix_write_space
+		s.sock(k.Other).Wakes++
+	}
 }
 
 // buffer is how much of k's sending buffer may be taken before it must wait.
@@ -260,6 +267,7 @@ func (s *System) purge(i int) {
 func (s *System) otherClosed(j int, k *socket, accepted bool) {
 	o := s.sock(j)
 	o.Other = deadSocket
+	o.Wakes++
 	reset := len(k.In) > 0 || !accepted || k.option(unix.SOL_SOCKET, unix.SO_LINGER) == 1<<32 // on, no time
 	switch {
 	case k.tcp() && reset:
@@ -290,6 +298,7 @@ func (s *System) finish(i int) {
 func (s *System) resetTCP(i int, err unix.Errno) {
 	k := s.sock(i)
 	k.State, k.Shut, k.Err, k.Other = sockReset, shutBoth, err, deadSocket
+	k.Wakes++
 }
 
 func (s *System) rebaseSockets(eval func(expr.Ref) uint64) {
@@ -641,7 +650,9 @@ func (c *call) connectTCP(file, i int, b []byte) error {
 		Name: n.as(l.Domain), Peer: e.Name.as(l.Domain)}
 	e.Other = c.s.socks.add(c.s.owner, a)
 	e.State, e.Peer, e.Shut = sockConnected, n, 0
-	c.s.sock(j).Queue = append(c.s.sock(j).Queue, e.Other)
+	q := c.s.sock(j)
+	q.Queue = append(q.Queue, e.Other)
+	q.Wakes++
 	if nonblock {
 		e.Untold = true
 		return unix.EINPROGRESS
@@ -674,7 +685,9 @@ func (c *call) connectUnix(file, i int, b []byte) error {
 	e := c.s.sock(i)
 	e.Other = c.s.socks.add(c.s.owner, a)
 	e.State, e.PeerCred = sockConnected, l.PeerCred
-	c.s.sock(j).Queue = append(c.s.sock(j).Queue, e.Other)
+	q := c.s.sock(j)
+	q.Queue = append(q.Queue, e.Other)
+	q.Wakes++
 	return nil
 }
 
@@ -706,8 +719,10 @@ func (c *call) sysShutdown() (uint64, error) {
 		}
 		return 0, unix.ENOTCONN
 	}
-	c.s.sock(i).Untold = false
-	c.s.sock(i).Shut |= how
+	e := c.s.sock(i)
+	e.Untold = false
+	e.Shut |= how
+	e.Wakes++
 	if o := c.s.socks.get(k.Other); o != nil && k.connects() {
 		other := 0
 		if how&shutWrite != 0 {
@@ -716,7 +731,9 @@ func (c *call) sysShutdown() (uint64, error) {
 		if how&shutRead != 0 && k.unix() { // TCP does not tell the other end
 			other |= shutWrite
 		}
-		c.s.sock(k.Other).Shut |= other
+		e := c.s.sock(k.Other)
+		e.Shut |= other
+		e.Wakes++
 	}
 	if k.tcp() {
 		c.s.finish(i)

@@ -100,6 +100,8 @@ func (b *both) sock(nr uint64, args ...any) (fdPair, unix.Errno) {
 		case fdPair:
 			ma[i], na[i] = v.model, v.native
 			note += b.describe(v)
+		case local:
+			ma[i], na[i] = b.str(b.dirs[0]+"/"+string(v)), cstring(b.dirs[1]+"/"+string(v))
 		case *blob:
 			ma[i], na[i] = v.place(b)
 			blobs = append(blobs, v)
@@ -123,7 +125,7 @@ func (b *both) sock(nr uint64, args ...any) (fdPair, unix.Errno) {
 		for _, x := range blobs {
 			diff += x.differs(b)
 		}
-		fds := nr == unix.SYS_SOCKET || nr == unix.SYS_ACCEPT4
+		fds := nr == unix.SYS_SOCKET || nr == unix.SYS_ACCEPT4 || nr == unix.SYS_OPEN || nr == unix.SYS_EPOLL_CREATE1
 		if merr != nerr || merr == 0 && !fds && mv != uint64(nv) {
 			diff += fmt.Sprintf("natively %d %v", int64(nv), nerr)
 		}
@@ -144,6 +146,15 @@ func (b *both) sock(nr uint64, args ...any) (fdPair, unix.Errno) {
 	}
 	return fdPair{mv, uint64(nv)}, merr
 }
+
+// cstring is a native C string; it stays for good.
+func cstring(s string) uint64 {
+	p := append([]byte(s), 0)
+	cstrings = append(cstrings, p)
+	return uint64(uintptr(unsafe.Pointer(&p[0])))
+}
+
+var cstrings [][]byte
 
 // describe tells what socket a descriptor is.
 func (b *both) describe(fd fdPair) string {
@@ -639,6 +650,115 @@ func newBothSockets(t *testing.T) *both {
 	b := newBoth(t)
 	b.must(unix.SYS_RT_SIGACTION, uint64(unix.SIGPIPE), b.words(sigIgn, 0, 0, 0), 0, 8)
 	return b
+}
+
+// TestEpollAgainstLinux: level and edge triggered events of pipes and sockets, one shot, and FIFOs.
+func TestEpollAgainstLinux(t *testing.T) {
+	b := newBothSockets(t)
+	ep, _ := b.sock(unix.SYS_EPOLL_CREATE1, 0)
+	pipe := &blob{b: make([]byte, 8), mute: [][2]int{{0, 8}}}
+	b.sock(unix.SYS_PIPE2, pipe, unix.O_NONBLOCK)
+	rd, wr := pipe.side(b, 0), pipe.side(b, 4)
+	x, y := b.socketpair(unix.SOCK_STREAM | unix.SOCK_NONBLOCK)
+	b.sock(unix.SYS_MKNOD, local("fifo"), unix.S_IFIFO|0o600, 0)
+	b.sock(unix.SYS_MKNOD, local("fifo"), unix.S_IFIFO|0o600, 0)
+	b.sock(unix.SYS_MKNOD, local("dev"), unix.S_IFDIR, 0)
+	b.stat(4, local("fifo"))
+	b.sock(2, local("fifo"), unix.O_WRONLY|unix.O_NONBLOCK, 0)
+	f, _ := b.sock(2, local("fifo"), unix.O_RDONLY|unix.O_NONBLOCK, 0)
+	b.ready(f)
+	b.sock(0, f, zeros(4), 4)
+	g, _ := b.sock(2, local("fifo"), unix.O_WRONLY|unix.O_NONBLOCK, 0)
+	b.ready(f, g)
+	b.stat(5, f)
+	watch := func(op int, fd fdPair, events uint32) {
+		e := binary.LittleEndian.AppendUint32(nil, events)
+		b.sock(unix.SYS_EPOLL_CTL, ep, op, fd, &blob{b: binary.LittleEndian.AppendUint64(e, fd.model)})
+	}
+	wait := func() {
+		t.Helper()
+		b.epollWait(ep)
+	}
+	const et, in, out = unix.EPOLLET, unix.EPOLLIN, unix.EPOLLOUT
+	for round, mode := range []uint32{0, et, unix.EPOLLONESHOT, et | unix.EPOLLONESHOT} {
+		op := unix.EPOLL_CTL_ADD
+		if round > 0 {
+			op = unix.EPOLL_CTL_MOD
+		}
+		for _, fd := range []fdPair{rd, x, y, f} {
+			watch(op, fd, in|out|unix.EPOLLRDHUP|mode)
+		}
+		watch(op, wr, out|mode)
+		wait()
+		wait()
+		b.sock(1, wr, zeros(5), 5)
+		wait()
+		b.sock(1, wr, zeros(5), 5)
+		b.sock(1, x, zeros(5), 5)
+		b.sock(1, g, zeros(5), 5)
+		wait()
+		wait()
+		b.sock(0, rd, zeros(4), 4)
+		b.sock(0, y, zeros(4), 4)
+		b.sock(0, f, zeros(4), 4)
+		wait()
+		b.sock(0, rd, zeros(40), 40)
+		b.sock(0, y, zeros(40), 40)
+		b.sock(0, f, zeros(40), 40)
+		wait()
+		for { // full, then empty again
+			if _, errno := b.sock(1, wr, zeros(4096), 4096); errno != 0 {
+				break
+			}
+			wait()
+		}
+		b.sock(0, rd, zeros(4096), 4096)
+		wait()
+		b.sock(0, rd, zeros(65536), 65536)
+		wait()
+		wait()
+	}
+	watch(unix.EPOLL_CTL_MOD, x, in|unix.EPOLLRDHUP|et)
+	watch(unix.EPOLL_CTL_MOD, rd, in|et)
+	wait()
+	b.sock(3, wr)
+	b.sock(3, g)
+	b.sock(unix.SYS_SHUTDOWN, y, 1)
+	wait()
+	wait()
+	b.sock(3, y)
+	wait()
+	wait()
+	b.ready(f)
+	b.sock(0, f, zeros(4), 4)
+	for _, fd := range []fdPair{x, rd, f, ep} {
+		b.sock(3, fd)
+	}
+}
+
+// epollWait compares the events of an epoll instance, whose order is each kernel's own.
+func (b *both) epollWait(ep fdPair) {
+	b.t.Helper()
+	b.top = scratch
+	at := b.space(12 * 16)
+	n := b.must(unix.SYS_EPOLL_WAIT, ep.model, at, 16, 0)
+	native := make([]byte, 12*16)
+	k, _, errno := unix.Syscall6(unix.SYS_EPOLL_WAIT, uintptr(ep.native), uintptr(unsafe.Pointer(&native[0])), 16, 0, 0, 0)
+	if errno != 0 {
+		b.t.Fatal(errno)
+	}
+	events := func(p []byte) (l []string) {
+		for ; len(p) > 0; p = p[12:] {
+			l = append(l, fmt.Sprintf("%d: %#x", binary.LittleEndian.Uint64(p[4:]), binary.LittleEndian.Uint32(p)))
+		}
+		slices.Sort(l)
+		return l
+	}
+	got, want := events(b.peek(at, int(12*n))), events(native[:12*k])
+	b.log = append(b.log, fmt.Sprint("epoll_wait: ", got))
+	if !slices.Equal(got, want) {
+		b.t.Fatalf("events %q, natively %q\nbefore:\n%s", got, want, strings.Join(b.log[max(0, len(b.log)-25):], "\n"))
+	}
 }
 
 // chdir makes the two directories the current ones.

@@ -22,6 +22,7 @@ const (
 	waitChild           // a child has ended
 	waitVfork           // process PID has ended or called execve
 	waitSignal          // a signal only
+	waitFIFO            // file Addr waits since the other end had been opened PID times
 	waitSocket          // socket Addr is gone, or takes another connection or datagram
 )
 
@@ -65,6 +66,7 @@ type process struct {
 	Pending                uint64
 	Infos                  []siginfo
 	Timer                  timer
+	CPUTimers              [2]timer     // ITIMER_VIRTUAL and ITIMER_PROF, in processor time
 	Timers                 []posixTimer // replaced, never changed in place
 	NextTimer              int          // ID of the next one
 	Dead                   bool         // a zombie until it is waited for
@@ -96,6 +98,8 @@ func (s *System) runnable(t *Task) bool {
 		}
 	case waitFutex:
 		return w.Woken
+	case waitFIFO:
+		return s.metFIFO(int(w.Addr), w.PID)
 	case waitSocket:
 		return s.roomIn(int(w.Addr))
 	case waitChild:
@@ -193,6 +197,7 @@ func (s *System) endTask(t *Task, st Status) {
 }
 
 func (s *System) removeTask(t *Task) {
+	s.forgetWait(t)
 	s.tasks = slices.DeleteFunc(slices.Clone(s.tasks), func(u *Task) bool { return u == t })
 }
 
@@ -297,7 +302,7 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	u.TID, u.Wait, u.Pending, u.Infos, u.HasSaved, u.ClearTID = tid, wait{}, 0, nil, false, 0
 	if !isThread {
 		q := *c.p
-		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.Timers, q.NextTimer, q.Execed = tid, c.p.PID, 0, nil, timer{}, nil, 0, false
+		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.CPUTimers, q.Timers, q.NextTimer, q.Execed = tid, c.p.PID, 0, nil, timer{}, [2]timer{}, nil, 0, false
 		q.Fds = slices.Clone(c.p.Fds)
 		for _, f := range q.Fds {
 			if f.File >= 0 {

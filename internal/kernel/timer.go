@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// timer is what runs out: a process's real interval timer, setitimer(2), or part of a posixTimer.
+// timer is what runs out: a process's interval timer, setitimer(2), or part of a posixTimer.
 type timer struct {
 	At    Time // 0: off
 	Every Time
@@ -34,8 +34,8 @@ func (t timer) left(now, unit Time) Time {
 }
 
 // putTimer stores t as a struct itimerval (unit 1000) or itimerspec (unit 1).
-func (c *call) putTimer(addr uint64, t timer, unit Time) error {
-	v, e := t.left(c.s.Now(), unit), t.Every
+func (c *call) putTimer(addr uint64, t timer, now, unit Time) error {
+	v, e := t.left(now, unit), t.Every
 	return c.put64(addr, uint64(e/1e9), uint64(e%1e9/unit), uint64(v/1e9), uint64(v%1e9/unit))
 }
 
@@ -51,11 +51,24 @@ func (t *timer) expired(now Time) bool {
 	return true
 }
 
-func (c *call) sysGetitimer() (uint64, error) {
-	if c.a[0] != 0 {
-		return 0, unsupported("only ITIMER_REAL")
+// itimer returns interval timer which, setitimer(2), and the time of its clock: processor time
+// but for ITIMER_REAL, and all of it is spent in the program.
+func (c *call) itimer(which uint64) (*timer, Time, error) {
+	switch which {
+	case 0: // ITIMER_REAL
+		return &c.p.Timer, c.s.Now(), nil
+	case 1, 2: // ITIMER_VIRTUAL, ITIMER_PROF
+		return &c.p.CPUTimers[which-1], Time(c.s.Retired), nil
 	}
-	return 0, c.putTimer(c.a[1], c.p.Timer, 1000)
+	return nil, 0, unix.EINVAL
+}
+
+func (c *call) sysGetitimer() (uint64, error) {
+	t, now, err := c.itimer(c.a[0])
+	if err != nil {
+		return 0, err
+	}
+	return 0, c.putTimer(c.a[1], *t, now, 1000)
 }
 
 func (c *call) sysSetitimer() (uint64, error) {
@@ -66,23 +79,21 @@ func (c *call) sysSetitimer() (uint64, error) {
 			return 0, err
 		}
 	}
-	if c.a[0] != 0 && w[2]|w[3] != 0 {
-		return 0, unsupported("only ITIMER_REAL")
-	}
 	if w[1] > 999999 || w[3] > 999999 || int64(w[0]) < 0 || int64(w[2]) < 0 {
 		return 0, unix.EINVAL
 	}
+	t, now, err := c.itimer(c.a[0])
+	if err != nil {
+		return 0, err
+	}
 	if c.a[2] != 0 {
-		if err := c.putTimer(c.a[2], c.p.Timer, 1000); err != nil {
+		if err := c.putTimer(c.a[2], *t, now, 1000); err != nil {
 			return 0, err
 		}
 	}
-	if c.a[0] != 0 {
-		return 0, nil
-	}
-	c.p.Timer = timer{Every: seconds(w[0]) + Time(w[1])*1e3}
+	*t = timer{Every: seconds(w[0]) + Time(w[1])*1e3}
 	if d := seconds(w[2]) + Time(w[3])*1e3; d != 0 {
-		c.p.Timer.At = c.s.Now() + d
+		t.At = now + d
 	}
 	return 0, nil
 }
@@ -164,7 +175,7 @@ func (c *call) sysTimerSettime() (uint64, error) {
 		return 0, err
 	}
 	if c.a[3] != 0 {
-		if err := c.putTimer(c.a[3], c.p.Timers[i].Timer, 1); err != nil {
+		if err := c.putTimer(c.a[3], c.p.Timers[i].Timer, c.s.Now(), 1); err != nil {
 			return 0, err
 		}
 	}
@@ -188,7 +199,7 @@ func (c *call) sysTimerGettime() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0, c.putTimer(c.a[1], c.p.Timers[i].Timer, 1)
+	return 0, c.putTimer(c.a[1], c.p.Timers[i].Timer, c.s.Now(), 1)
 }
 
 func (c *call) sysTimerGetoverrun() (uint64, error) {
@@ -213,6 +224,11 @@ func (s *System) fire() {
 		}
 		if p.Timer.expired(s.Now()) {
 			s.post(nil, p, siginfo{Sig: int(unix.SIGALRM), Code: 0x80})
+		}
+		for i, sig := range [2]unix.Signal{unix.SIGVTALRM, unix.SIGPROF} {
+			if p.CPUTimers[i].expired(Time(s.Retired)) {
+				s.post(nil, p, siginfo{Sig: int(sig), Code: 0x80})
+			}
 		}
 		for i, t := range p.Timers {
 			if !t.Timer.expired(s.Now()) {
