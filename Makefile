@@ -26,3 +26,4 @@ bench: symchef
 
 conformance: symchef
 	go test -timeout 60m ./internal/conformance -long
+	go test -timeout 0 ./internal/conformance/cpython -long -update

@@ -485,6 +485,28 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// TestWaitForSignal: a blocked signal ends rt_sigtimedwait, and so does one that has a handler.
+func TestWaitForSignal(t *testing.T) {
+	m := boot(t, Config{})
+	const alarm = uint64(unix.SIGALRM)
+	set := m.words(1 << (alarm - 1))
+	m.must(unix.SYS_RT_SIGACTION, alarm, m.words(text, saRestorer, text, 0), 0, 8)
+	for _, how := range []uint64{0, 1} { // SIG_BLOCK, SIG_UNBLOCK
+		m.must(unix.SYS_RT_SIGPROCMASK, how, set, 0, 8)
+		m.must(unix.SYS_ALARM, 1)
+		if out := m.raw(unix.SYS_RT_SIGTIMEDWAIT, set, 0, 0, 8); out.Kind != Switch {
+			t.Fatalf("%+v", out)
+		}
+		m.Current().CPU.PC += 2
+		if out := m.Syscall(); out.Kind != Done {
+			t.Fatalf("%+v", out)
+		}
+		if v, _ := m.result(); v != alarm {
+			t.Errorf("how %d: %d", how, v)
+		}
+	}
+}
+
 var updateFlag = flag.Bool("update", false, "write docs/syscalls.md")
 
 // TestDocument: docs/syscalls.md is the table. `go test ./internal/kernel -run TestDocument -update` writes it.

@@ -140,7 +140,11 @@ func (s *System) deliver(t *Task) (out Outcome, stop bool) {
 		if t.proc.Dead {
 			return out, false
 		}
-		info, ok := t.take(^t.Mask)
+		allowed := ^t.Mask
+		if t.Wait.Kind == waitSignal { // what rt_sigtimedwait(2) waits for goes to it
+			allowed &^= t.Wait.Addr
+		}
+		info, ok := t.take(allowed)
 		if !ok {
 			return out, false
 		}

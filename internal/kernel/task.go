@@ -21,7 +21,7 @@ const (
 	waitSleep           // the deadline
 	waitChild           // a child has ended
 	waitVfork           // process PID has ended or called execve
-	waitSignal          // a signal only
+	waitSignal          // a signal only; one of the set Addr ends the call well
 	waitFIFO            // file Addr waits since the other end had been opened PID times
 	waitSocket          // socket Addr is gone, or takes another connection or datagram
 )
@@ -98,6 +98,8 @@ func (s *System) runnable(t *Task) bool {
 		}
 	case waitFutex:
 		return w.Woken
+	case waitSignal:
+		return (t.Pending|t.proc.Pending)&w.Addr != 0
 	case waitFIFO:
 		return s.metFIFO(int(w.Addr), w.PID)
 	case waitSocket:

@@ -249,6 +249,11 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
+	if *update {
+		if err := os.WriteFile(d.path, d.text(), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
 	if old, err := os.ReadFile(d.path); err != nil || !bytes.Equal(old, d.text()) {
 		t.Errorf("%s is not current: make conformance", d.path)
 	}
