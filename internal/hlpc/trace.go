@@ -191,9 +191,9 @@ type recorder struct {
 	judge   *Candidate                 // explains events, or not; nil: none
 	by      map[branchKey]*Branch
 
-	window        string
-	before, after *mem.Space
-	opened        []*Window // of the present window
+	window string
+	before *mem.Space
+	opened []*Window // of the present window
 }
 
 type branchKey struct {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +28,9 @@ type run struct {
 	w      *rundir.Writer
 	budget *explore.Budget
 	pool   *pool // of workers beyond the first; nil: none
+	// halt, once done, makes queries under way give up, for Ctrl-C and --time.
+	halt       context.Context
+	stopSolver context.CancelFunc
 
 	mu       sync.Mutex // guards what follows
 	workers  []*worker
@@ -80,8 +82,9 @@ func runAll(c context.Context, o *Options, stdout, stderr io.Writer) (int, error
 		return 0, err
 	}
 	var rep *replay.Report
+	var repErr error
 	if err == nil && r.saveErr == nil {
-		rep, err = r.replay(c)
+		rep, repErr = r.replay(c)
 	}
 	r.finish(rep, err)
 	r.prog.done()
@@ -89,12 +92,12 @@ func runAll(c context.Context, o *Options, stdout, stderr io.Writer) (int, error
 		return 0, &usageError{why}
 	}
 	if o.JSON {
-		b, _ := json.MarshalIndent(r.sum, "", "  ")
-		fmt.Fprintf(stdout, "%s\n", b)
+		b, _ := r.sum.Encode()
+		stdout.Write(b)
 	} else {
 		r.print(stdout, rep)
 	}
-	if err = errors.Join(err, r.saveErr); err != nil {
+	if err = errors.Join(err, repErr, r.saveErr); err != nil {
 		return 0, err
 	}
 	return r.status(c, rep), nil
@@ -130,7 +133,8 @@ func prepare(o *Options, stderr io.Writer) (*run, error) {
 }
 
 func newRun(o *Options, t *target) *run {
-	return &run{o: o, t: t, started: time.Now(), classes: map[string]bool{},
+	halt, stop := context.WithCancel(context.Background())
+	return &run{o: o, t: t, halt: halt, stopSolver: stop, started: time.Now(), classes: map[string]bool{},
 		hadBegin: t.tc.Kind == testcase.Program, // its first instruction
 		budget:   &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths}}
 }
@@ -159,10 +163,11 @@ func (r *run) explore(c context.Context) error {
 	if r.hadBegin {
 		r.sum.FromSnapshot = r.image != nil
 		r.sum.BootS = time.Since(r.started).Seconds()
-		r.setLimit()
+		r.begun()
 	}
 	c, cancel := context.WithCancel(c)
 	defer cancel()
+	defer context.AfterFunc(c, r.stopSolver)()
 	var others sync.WaitGroup
 	errs := make([]error, max(r.o.Workers, 1))
 	r.help = func() { // runs when the test begins
@@ -227,9 +232,15 @@ func (r *run) helper(c context.Context) error {
 	return err
 }
 
-func (r *run) setLimit() {
+// begun starts the clock of the exploration, for queries under way too, and
+// keeps the name of the test: from here on there are test cases to emit.
+func (r *run) begun() {
+	if r.w != nil { // a rerun keeps nothing
+		r.keep(r.w.WriteSummary(r.sum))
+	}
 	if r.o.Time > 0 {
 		r.limit = time.Now().Add(r.o.Time)
+		time.AfterFunc(r.o.Time, r.stopSolver)
 	}
 }
 
@@ -237,7 +248,7 @@ func (r *run) setLimit() {
 func (r *run) begin(sys *kernel.System, test string) {
 	r.sum.Target.Name = test
 	r.sum.BootS = time.Since(r.started).Seconds()
-	r.setLimit()
+	r.begun()
 	if !r.hadBegin {
 		r.hadBegin = true
 		r.saveSnapshot(sys)
@@ -370,6 +381,9 @@ func (r *run) replay(c context.Context) (*replay.Report, error) {
 	rep, err := replay.Run(c, r.t.tc, r.tests, opt)
 	if errors.Is(err, context.Canceled) {
 		err = nil
+	}
+	if rep.Mode == "" {
+		return nil, err // nothing could be replayed
 	}
 	return &rep, err
 }

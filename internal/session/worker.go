@@ -61,7 +61,7 @@ func (r *run) newWorker() *worker {
 func (w *worker) engine() {
 	w.ctx = expr.New()
 	w.m = exec.New(w.ctx)
-	w.chain = solver.New(w.ctx, solver.Options{ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback})
+	w.chain = solver.New(w.ctx, solver.Options{ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback, Stop: w.r.halt.Done()})
 }
 
 // work explores from root, or, for root's test, what other workers give.
