@@ -34,9 +34,10 @@ var layers = map[string]string{
 	"internal/testcase":            "",                                         // data
 	"internal/interp":              "device expr guestlib",                     // descriptions
 	"internal/hlpc":                "cpu exec expr guest interp ir kernel mem", // calibration and tracing; never changes a state
-	"internal/state":               "cpu device exec expr kernel mem testcase",
+	"internal/high":                "cpu exec hlpc kernel mem",                 // paths of the interpreted program
+	"internal/state":               "cpu device exec expr high kernel mem testcase",
 	"internal/search":              "", // sees candidates, no engine package
-	"internal/explore":             "device exec expr interp kernel mem search solver state testcase",
+	"internal/explore":             "device exec expr high interp kernel mem search solver state testcase",
 	"internal/rundir":              "testcase",
 	"internal/replay":              "rundir testcase",
 	"internal/emit":                "testcase",

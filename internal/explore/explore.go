@@ -22,6 +22,7 @@ import (
 
 	"symchef/internal/exec"
 	"symchef/internal/expr"
+	"symchef/internal/high"
 	"symchef/internal/interp"
 	"symchef/internal/kernel"
 	"symchef/internal/search"
@@ -41,6 +42,8 @@ type Config struct {
 	Seed     uint64
 	// Layouts are the object layouts of the language under test; nil for programs.
 	Layouts map[string]*interp.Layout
+	// High follows the interpreted program; nil where its program counter is not known.
+	High *high.Tracker
 	// PathInstructions ends a path as a hang after that many instructions beyond the start of the exploration.
 	PathInstructions uint64
 	PathTime         time.Duration // wall clock: a path that takes longer is a hang, a boot a usage error
@@ -220,6 +223,9 @@ func (x *Explorer) step(s *state.State) bool {
 		return x.device(s)
 	}
 	before := s.Sys.Retired
+	if x.cfg.High != nil && !x.cfg.Booting {
+		x.cfg.High.Run(&s.High)
+	}
 	stop := x.m.Run(s.Sys, &s.Facts, chunk)
 	x.retired(s.Sys.Retired - before)
 	switch stop.Kind {
@@ -262,6 +268,11 @@ func (x *Explorer) step(s *state.State) bool {
 	return false
 }
 
+// placeOf is where s forks at pc.
+func placeOf(s *state.State, pc uint64) search.Place {
+	return search.Place{PC: pc, Chain: s.ChainAt(pc), Dynamic: s.High.ID[0], Static: s.High.Static, Stack: s.High.Stack}
+}
+
 // retired counts n instructions.
 func (x *Explorer) retired(n uint64) {
 	if x.trail != nil {
@@ -289,7 +300,7 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 		p := s.Fork()
 		p.Excl = append(p.Excl, state.Constraint{R: r, V: v})
 		x.Counts.Forks++
-		x.add(candidateOf(p, here, search.Place{PC: pc, Chain: s.ChainAt(pc)}))
+		x.add(candidateOf(p, here, placeOf(s, pc)))
 	}
 	s.Record(x.ctx, kind, pc, r, v)
 	x.node = search.Child(here)

@@ -55,6 +55,7 @@ type Interpreter struct {
 
 // Paths counts low-level paths.
 type Paths struct {
+	High       int `json:"high"`       // of the interpreted program, 0 where they are not known
 	Low        int `json:"low"`        // ended
 	Pending    int `json:"pending"`    // not ended
 	Infeasible int `json:"infeasible"` // found to have no input

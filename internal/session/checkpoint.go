@@ -110,7 +110,7 @@ func resume(o *Options) (*run, error) {
 	r.sum = d.Summary
 	r.sum.Finished, r.sum.Tests = false, rundir.Tests{}
 	for _, x := range r.tests {
-		r.classes[class(x)] = true
+		r.known(x)
 		r.sum.Tests.Add(x.Outcome.Kind)
 	}
 	return r, nil

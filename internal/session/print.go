@@ -34,8 +34,8 @@ func (r *run) print(w io.Writer, rep *replay.Report) {
 		}
 		fmt.Fprintf(w, "%s %s  %-40s  %s\n", mark, t.ID, cut(describeInputs(t.Inputs), maxInputs), cut(t.Outcome.String(), maxOutcome))
 	}
-	fmt.Fprintf(w, "%s (%d failing) from %s in %.1f s; %d infeasible, %d pruned; %d solver queries, %.0f%% answered without a back end\n",
-		count(s.Tests.Total(), "test case"), s.Tests.Failing(), count(s.Paths.Low, "low-level path"), s.ElapsedS, s.Paths.Infeasible, s.Paths.Pruned,
+	fmt.Fprintf(w, "%s (%d failing) from %s%s in %.1f s; %d infeasible, %d pruned; %d solver queries, %.0f%% answered without a back end\n",
+		count(s.Tests.Total(), "test case"), s.Tests.Failing(), highPaths(s.Paths.High), count(s.Paths.Low, "low-level path"), s.ElapsedS, s.Paths.Infeasible, s.Paths.Pruned,
 		s.Solver.Queries, 100*float64(s.Solver.AnsweredWithoutBackend)/max(float64(s.Solver.Queries), 1))
 	if rep != nil {
 		WriteReplay(w, rep, false)
@@ -105,4 +105,12 @@ func describeInputs(in []testcase.Input) string {
 		parts = append(parts, i.Name+"="+v)
 	}
 	return strings.Join(parts, " ")
+}
+
+// highPaths is the number of high-level paths, to stand before that of low-level ones.
+func highPaths(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return count(n, "high-level path") + ", "
 }

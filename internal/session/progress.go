@@ -47,9 +47,15 @@ func (p *progress) show(now time.Time, r *run) {
 		return
 	}
 	s := &r.sum
-	p.line("%6.1fs  %d paths  %d pending  %d tests  %d findings  %d code bytes  solver %.0f%%  %.0f MIPS",
-		s.ElapsedS, s.Paths.Low, s.Paths.Pending, s.Tests.Total(), s.Tests.Failing(), s.CodeBytes,
+	p.line("%6.1fs  %d/%d paths  %d pending  %d tests  %d findings  %d code bytes  solver %.0f%%  %.0f MIPS",
+		s.ElapsedS, s.Paths.High, s.Paths.Low, s.Paths.Pending, s.Tests.Total(), s.Tests.Failing(), s.CodeBytes,
 		100*s.Solver.TimeS/max(s.ElapsedS, 1e-9), mips)
+}
+
+// say tells what the user must know, whatever the mode.
+func (p *progress) say(format string, args ...any) {
+	p.done()
+	fmt.Fprintf(p.w, "symchef: "+format+"\n", args...)
 }
 
 // note shows a phase of the run.

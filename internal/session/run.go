@@ -14,6 +14,7 @@ import (
 
 	guestlib "symchef/guest"
 	"symchef/internal/explore"
+	"symchef/internal/hlpc"
 	"symchef/internal/kernel"
 	"symchef/internal/replay"
 	"symchef/internal/rundir"
@@ -27,7 +28,8 @@ type run struct {
 	t      *target
 	w      *rundir.Writer
 	budget *explore.Budget
-	pool   *pool // of workers beyond the first; nil: none
+	high   *hlpc.Result // where the interpreted program's counter is; nil: not known
+	pool   *pool        // of workers beyond the first; nil: none
 	// halt, once done, makes queries under way give up, for Ctrl-C and --time.
 	halt       context.Context
 	stopSolver context.CancelFunc
@@ -37,8 +39,9 @@ type run struct {
 	sum      rundir.Summary
 	prog     *progress
 	started  time.Time
-	limit    time.Time // of the exploration; zero: none
-	classes  map[string]bool
+	limit    time.Time       // of the exploration; zero: none
+	classes  map[string]bool // of test cases, by outcome and output
+	groups   map[string]bool // high-level paths
 	tests    []testcase.Test
 	lastSum  time.Time
 	lastLive uint64 // bytes
@@ -134,7 +137,8 @@ func prepare(o *Options, stderr io.Writer) (*run, error) {
 
 func newRun(o *Options, t *target) *run {
 	halt, stop := context.WithCancel(context.Background())
-	return &run{o: o, t: t, halt: halt, stopSolver: stop, started: time.Now(), classes: map[string]bool{},
+	return &run{o: o, t: t, halt: halt, stopSolver: stop, started: time.Now(),
+		classes: map[string]bool{}, groups: map[string]bool{},
 		hadBegin: t.tc.Kind == testcase.Program, // its first instruction
 		budget:   &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths}}
 }
@@ -145,6 +149,7 @@ func (r *run) explore(c context.Context) error {
 		r.pool = newPool(r.checkpoint)
 	}
 	limitMemory(r.o.MaxMemory)
+	r.findHigh()
 	lead := r.newWorker()
 	if r.resumed != nil {
 		if err := lead.toBegin(c); err != nil {
@@ -211,6 +216,20 @@ func (r *run) explore(c context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// findHigh looks for the program counter of the interpreted program. Without it every
+// path is one of its own.
+func (r *run) findHigh() {
+	if r.t.desc == nil {
+		return
+	}
+	res, err := Calibrate(CalibrateOptions{Interpreter: r.t.tc.Interpreter, Language: r.t.desc.Language, NoCache: r.o.NoCache, CacheDir: r.o.CacheDir})
+	if err != nil {
+		r.prog.say("the high level is not known, paths are those of the interpreter: %v", err)
+		return
+	}
+	r.high = res
 }
 
 // helper is the life of a worker beyond the first.
@@ -299,14 +318,11 @@ func (r *run) keep(err error) {
 	}
 }
 
-// add writes the test case of a finished path, if it is a new one.
+// add writes the test case of a finished path, if it is the first of its high-level path or of its class.
 func (r *run) add(t testcase.Test, condition func() string, output []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := class(t)
-	known := r.classes[key]
-	r.classes[key] = true
-	if known && !r.o.AllPaths {
+	if known := r.known(t); known && !r.o.AllPaths {
 		return
 	}
 	t.ID = fmt.Sprintf("t%06d", len(r.tests)+1)
@@ -319,9 +335,15 @@ func (r *run) add(t testcase.Test, condition func() string, output []byte) {
 	}
 }
 
-// class says which test cases are alike: one of each is kept.
-func class(t testcase.Test) string {
-	return fmt.Sprint(t.Outcome.Kind, "|", t.Outcome.Type, "|", t.Outcome.Signal, "|", t.Outcome.ExitStatus, "|", t.OutputSHA256)
+// known notes the high-level path and the class of t, by outcome and output, and says whether both were there before.
+func (r *run) known(t testcase.Test) bool {
+	class := fmt.Sprint(t.Outcome.Kind, "|", t.Outcome.Type, "|", t.Outcome.Signal, "|", t.Outcome.ExitStatus, "|", t.OutputSHA256)
+	known := r.classes[class] && (t.Group == "" || r.groups[t.Group])
+	r.classes[class] = true
+	if t.Group != "" {
+		r.groups[t.Group] = true
+	}
+	return known
 }
 
 // tally sums up the workers; r.mu is held.
@@ -351,7 +373,7 @@ func (r *run) elapsed() time.Duration {
 func (r *run) update() {
 	t := r.tally()
 	r.sum.ElapsedS = r.elapsed().Seconds()
-	r.sum.Paths = rundir.Paths{Low: t.counts.Paths, Pending: t.pending, Infeasible: t.counts.Infeasible, Pruned: t.counts.Pruned}
+	r.sum.Paths = rundir.Paths{High: len(r.groups), Low: t.counts.Paths, Pending: t.pending, Infeasible: t.counts.Infeasible, Pruned: t.counts.Pruned}
 	r.sum.CodeBytes = t.codeBytes
 	r.sum.Instructions = rundir.Instructions{Total: t.counts.Total, Symbolic: t.symbolic, Replayed: t.counts.Replayed}
 	r.sum.Solver = rundir.Solver{Queries: t.solver.Queries, AnsweredWithoutBackend: t.solver.AnsweredWithoutBackend(), Unknown: t.solver.Unknown, TimeS: t.solver.Time.Seconds()}

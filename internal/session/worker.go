@@ -9,6 +9,7 @@ import (
 	"symchef/internal/exec"
 	"symchef/internal/explore"
 	"symchef/internal/expr"
+	"symchef/internal/high"
 	"symchef/internal/kernel"
 	"symchef/internal/solver"
 	"symchef/internal/state"
@@ -23,9 +24,10 @@ type worker struct {
 	m     *exec.Machine
 	chain *solver.Chain
 	x     *explore.Explorer
-	past  tally // of engines that were replaced
-	seen  tally // what the others may read, under run.mu
-	renew bool  // replace the engine after the present path
+	high  *high.Tracker // nil: the high level is not known
+	past  tally         // of engines that were replaced
+	seen  tally         // what the others may read, under run.mu
+	renew bool          // replace the engine after the present path
 }
 
 // tally is a worker's share of the summary.
@@ -53,6 +55,9 @@ func (a tally) plus(b tally) tally {
 
 func (r *run) newWorker() *worker {
 	w := &worker{r: r}
+	if r.high != nil {
+		w.high = high.NewTracker(r.high)
+	}
 	w.engine()
 	return w
 }
@@ -113,7 +118,7 @@ func (w *worker) explorer() (err error) {
 	o := w.r.o
 	cfg := explore.Config{
 		Strategy: o.Strategy, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
-		Budget:  w.r.budget,
+		Budget: w.r.budget, High: w.high,
 		Booting: !w.r.hadBegin, OnBegin: w.onBegin, OnPath: w.onPath, OnTick: w.onTick, OnPick: w.onPick,
 	}
 	if w.r.t.desc != nil {
@@ -140,6 +145,7 @@ func (w *worker) boot() (*state.State, error) {
 		if sys := r.snapshot(cfg); sys != nil {
 			root = state.New(sys)
 			hookEntries(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
+			w.watch()
 		}
 	} else if r.o.StdinLen > 0 {
 		cfg.Stdin = symbolicBytes(w.ctx, "stdin", make([]byte, r.o.StdinLen))
@@ -165,8 +171,16 @@ func (w *worker) boot() (*state.State, error) {
 
 // onBegin marks the end of the boot.
 func (w *worker) onBegin(s *state.State, test string) {
+	w.watch()
 	w.m.ForgetCode()
 	w.r.begin(s.Sys, test)
+}
+
+// watch begins to follow the interpreted program. No code of it is translated yet, or all is forgotten.
+func (w *worker) watch() {
+	if w.high != nil {
+		w.m.Watch = w.high.Watch
+	}
 }
 
 // onPick replaces the engine if its expressions have become too many.
@@ -213,6 +227,7 @@ func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, []byte) {
 	}
 	dec := s.Decisions()
 	t := testcase.Test{
+		Group:  s.High.Name(),
 		PathID: testcase.PathID(dec), Decisions: dec,
 		Outcome:      outcomeOf(w.ctx, w.r.t.tc.Kind, s, e),
 		OutputSHA256: testcase.OutputDigest(bytes), OutputBytes: int64(len(bytes)),

@@ -20,6 +20,7 @@ import (
 	"symchef/internal/device"
 	"symchef/internal/exec"
 	"symchef/internal/expr"
+	"symchef/internal/high"
 	"symchef/internal/kernel"
 	"symchef/internal/testcase"
 )
@@ -85,6 +86,8 @@ type State struct {
 	Logs   []Text
 	Report Report
 	chain  uint64 // see ChainAt
+	// High is the path in the interpreted program, where that is followed.
+	High high.Path
 	// Request is a device request that has not been answered yet; the path may fork before it is.
 	Request []byte
 }
@@ -107,6 +110,7 @@ func (s *State) Fork() *State {
 	t := *s
 	t.Sys = s.Sys.Fork()
 	t.Facts = exec.Facts{}
+	t.High = s.High.Fork()
 	t.Inputs = s.Inputs[:len(s.Inputs):len(s.Inputs)]
 	t.Logs = s.Logs[:len(s.Logs):len(s.Logs)]
 	t.Excl = append([]Constraint(nil), s.Excl...)
