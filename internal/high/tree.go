@@ -1,0 +1,121 @@
+package high
+
+import (
+	"slices"
+
+	"symchef/internal/hlpc"
+)
+
+// Step is one high-level instruction: a code object by its number in Tree.Codes, and the offset in it.
+type Step struct {
+	Code   uint32
+	Offset uint32
+}
+
+// Tree is the high-level symbolic execution tree, folded where it does not branch.
+type Tree struct {
+	Root  Node
+	Codes []hlpc.Digest
+
+	index map[hlpc.Digest]uint32
+	steps int
+}
+
+// Node is a sequence of steps that all paths through it share.
+type Node struct {
+	Steps []Step
+	Kids  []*Node // in order of discovery; their first steps differ
+	Ends  []End
+
+	up  *Node
+	own *Node // the kid that took the end of Steps when the node was last cut
+}
+
+// End is a low-level path that ended after Pos steps of its node.
+type End struct {
+	Pos     int
+	Outcome string
+	Test    string // name of its test case; empty: another case stands for it
+}
+
+// Place is a position in the tree: after Pos steps of a node. The zero Place is the beginning.
+type Place struct {
+	node *Node
+	pos  int
+}
+
+// Size returns how many steps the tree holds.
+func (t *Tree) Size() int { return t.steps }
+
+func (t *Tree) code(d hlpc.Digest) uint32 {
+	i, known := t.index[d]
+	if !known {
+		if t.index == nil {
+			t.index = map[hlpc.Digest]uint32{}
+		}
+		i = uint32(len(t.Codes))
+		t.Codes = append(t.Codes, d)
+		t.index[d] = i
+	}
+	return i
+}
+
+// now is p in the tree as it is: nodes may have been cut since p was made.
+func (t *Tree) now(p Place) Place {
+	if p.node == nil {
+		p.node = &t.Root
+	}
+	for p.pos > len(p.node.Steps) {
+		p.pos -= len(p.node.Steps)
+		p.node = p.node.own
+	}
+	return p
+}
+
+// Advance returns the place after step s at p, which is made if need be.
+func (t *Tree) Advance(p Place, s Step) Place {
+	p = t.now(p)
+	n := p.node
+	switch {
+	case p.pos < len(n.Steps):
+		if n.Steps[p.pos] == s {
+			return Place{n, p.pos + 1}
+		}
+		n.cut(p.pos)
+	case len(n.Kids) == 0:
+		n.Steps = append(n.Steps, s)
+		t.steps++
+		return Place{n, p.pos + 1}
+	}
+	for _, k := range n.Kids {
+		if k.Steps[0] == s {
+			return Place{k, 1}
+		}
+	}
+	k := &Node{Steps: []Step{s}, up: n}
+	n.Kids = append(n.Kids, k)
+	t.steps++
+	return Place{k, 1}
+}
+
+// cut keeps the first pos steps of n and moves the rest to a new kid.
+func (n *Node) cut(pos int) {
+	rest := &Node{Steps: slices.Clone(n.Steps[pos:]), Kids: n.Kids, up: n, own: n.own}
+	for _, k := range rest.Kids {
+		k.up = rest
+	}
+	for _, e := range n.Ends {
+		if e.Pos > pos {
+			e.Pos -= pos
+			rest.Ends = append(rest.Ends, e)
+		}
+	}
+	n.Ends = slices.DeleteFunc(n.Ends, func(e End) bool { return e.Pos > pos })
+	n.Steps, n.Kids, n.own = n.Steps[:pos:pos], []*Node{rest}, rest
+}
+
+// End notes that a low-level path has ended at p.
+func (t *Tree) End(p Place, outcome, test string) {
+	p = t.now(p)
+	p.node.Ends = append(p.node.Ends, End{p.pos, outcome, test})
+}

@@ -1,0 +1,87 @@
+package high
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// walk follows the tree from the root to p and returns the steps.
+func walk(t *Tree, p Place) []Step {
+	p = t.now(p)
+	out := slices.Clone(p.node.Steps[:p.pos])
+	for n := p.node.up; n != nil; n = n.up {
+		out = append(slices.Clone(n.Steps), out...)
+	}
+	return out
+}
+
+// Random paths that grow and fork keep their own sequences of steps, equal sequences are at
+// equal places, and the tree holds each distinct beginning once.
+func TestTree(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	type path struct {
+		at    Place
+		steps []Step
+	}
+	var tree Tree
+	paths := []*path{{}}
+	ended := map[string]int{}
+	for range 4000 {
+		p := paths[r.IntN(len(paths))]
+		switch k := r.IntN(20); {
+		case k == 0 && len(paths) < 60:
+			paths = append(paths, &path{p.at, slices.Clone(p.steps)})
+		case k == 1:
+			tree.End(p.at, "ok", "")
+			key := make([]byte, 0, len(p.steps))
+			for _, s := range p.steps {
+				key = append(key, byte(s.Offset))
+			}
+			ended[string(key)]++
+		default:
+			s := Step{0, uint32(r.IntN(2))}
+			p.at = tree.Advance(p.at, s)
+			p.steps = append(p.steps, s)
+		}
+	}
+	prefixes := map[string]bool{}
+	for _, p := range paths {
+		if got := walk(&tree, p.at); !slices.Equal(got, p.steps) {
+			t.Fatalf("seed %d: the tree has %v for path %v", seed, got, p.steps)
+		}
+		key := []byte{}
+		for _, s := range p.steps {
+			key = append(key, byte(s.Offset))
+			prefixes[string(key)] = true
+		}
+	}
+	if tree.Size() != len(prefixes) {
+		t.Errorf("seed %d: %d steps, %d distinct beginnings", seed, tree.Size(), len(prefixes))
+	}
+	var visit func(n *Node, above []byte)
+	visit = func(n *Node, above []byte) {
+		for _, s := range n.Steps {
+			above = append(above, byte(s.Offset))
+		}
+		for _, e := range n.Ends {
+			ended[string(above[:len(above)-len(n.Steps)+e.Pos])]--
+		}
+		if len(n.Kids) == 1 {
+			t.Errorf("seed %d: a node with one kid is not folded", seed)
+		}
+		for _, k := range n.Kids {
+			if k.up != n {
+				t.Fatalf("seed %d: a kid of another node", seed)
+			}
+			visit(k, slices.Clone(above))
+		}
+	}
+	visit(&tree.Root, nil)
+	for _, n := range ended {
+		if n != 0 {
+			t.Fatalf("seed %d: ends are not where the paths were", seed)
+		}
+	}
+}
