@@ -17,6 +17,9 @@ func config(path string, cal *interp.Calibration) kernel.Config {
 	return kernel.Config{Path: path, Argv: cal.Argv(path), Env: testcase.PinEnv(cal.Environ([]string{"PATH=/usr/bin:/bin"})), Cwd: "/"}
 }
 
+// calibrated holds the results of calibrate: several tests use one.
+var calibrated = map[string]*hlpc.Result{}
+
 // calibrate calibrates an installed interpreter, or skips the test.
 func calibrate(t *testing.T, path string) (*hlpc.Result, *interp.Calibration) {
 	t.Helper()
@@ -27,10 +30,14 @@ func calibrate(t *testing.T, path string) (*hlpc.Result, *interp.Calibration) {
 	if !ok {
 		t.Fatalf("no calibration script for %s", path)
 	}
+	if r := calibrated[path]; r != nil {
+		return r, cal
+	}
 	r, err := hlpc.Calibrate(config(path, cal), cal)
 	if err != nil {
 		t.Fatal(err)
 	}
+	calibrated[path] = r
 	return r, cal
 }
 

@@ -12,6 +12,9 @@
 // to the end of the line. Unknown clauses, wrong arity and duplicate names are
 // errors with line and column. python.desc documents each clause.
 //
+// A second kind of description, calibrate/*.desc, is the script by which an interpreter shows its
+// high-level program counter; lua.desc there documents its clauses.
+//
 // To add a language: write NAME.desc here and guest/NAME, add it to the embed
 // line of desc.go, and test its layouts against the running interpreter.
 //
