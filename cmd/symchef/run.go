@@ -64,7 +64,7 @@ func runCmd(status *int) *cobra.Command {
 	f.StringVar(&o.Resume, "resume", "", "go on with the run in this run directory; new limits may be given")
 	f.DurationVar(&o.PathTime, "path-time", time.Minute, "wall clock after which a path is a hang, 0: no limit")
 	f.Uint64Var(&o.PathInstructions, "path-instructions", 0, "guest instructions after which a path is a hang")
-	f.StringVar(&o.Strategy, "strategy", "random-path", "search strategy: "+strings.Join(search.Names(), ", "))
+	f.StringVar(&o.Strategy, "strategy", "cupa-path", "search strategy: "+strings.Join(search.Names(), ", "))
 	f.StringVar(&cupa, "cupa", "", "class-uniform search with these classes, from the top, commas between: "+strings.Join(search.SchemeNames(), ", "))
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of the search and of the guest's random numbers")
 	f.StringVar(&o.Interpreter, "interpreter", "", "interpreter to use instead of the one found")

@@ -95,7 +95,8 @@ type Counts struct {
 	Infeasible int // pending states found to have no input
 	Pruned     int // paths ended by an assumption
 	Forks      int
-	Total      uint64 // instructions retired
+	Boot       uint64 // instructions retired before the test began
+	Total      uint64 // instructions retired since
 	Replayed   uint64 // instructions retired to bring back states that were not kept
 }
 
@@ -277,6 +278,10 @@ func placeOf(s *state.State, pc uint64) search.Place {
 func (x *Explorer) retired(n uint64) {
 	if x.trail != nil {
 		x.Counts.Replayed += n
+		return
+	}
+	if x.cfg.Booting {
+		x.Counts.Boot += n
 		return
 	}
 	x.Counts.Total += n

@@ -62,8 +62,10 @@ type Paths struct {
 	Pruned     int `json:"pruned"`     // ended by an assumption that does not hold
 }
 
-// Instructions counts guest instructions; Symbolic those with a symbolic operand.
+// Instructions counts guest instructions since the test began, but for Boot; Symbolic
+// those with a symbolic operand.
 type Instructions struct {
+	Boot     uint64 `json:"boot"` // 0 from a snapshot
 	Total    uint64 `json:"total"`
 	Symbolic uint64 `json:"symbolic"`
 	Replayed uint64 `json:"replayed"` // again, to bring back states that memory had no room for; not in Total

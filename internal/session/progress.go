@@ -40,8 +40,9 @@ func (p *progress) show(now time.Time, r *run) {
 	if !p.due(now) {
 		return
 	}
-	mips := float64(r.sum.Instructions.Total-p.insns) / now.Sub(p.last).Seconds() / 1e6
-	p.last, p.insns = now, r.sum.Instructions.Total
+	insns := r.sum.Instructions.Boot + r.sum.Instructions.Total
+	mips := float64(insns-p.insns) / now.Sub(p.last).Seconds() / 1e6
+	p.last, p.insns = now, insns
 	if !r.hadBegin {
 		p.line("%6.1fs  starting the interpreter  %.0f MIPS", time.Since(r.started).Seconds(), mips)
 		return

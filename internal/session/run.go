@@ -375,7 +375,7 @@ func (r *run) update() {
 	r.sum.ElapsedS = r.elapsed().Seconds()
 	r.sum.Paths = rundir.Paths{High: len(r.groups), Low: t.counts.Paths, Pending: t.pending, Infeasible: t.counts.Infeasible, Pruned: t.counts.Pruned}
 	r.sum.CodeBytes = t.codeBytes
-	r.sum.Instructions = rundir.Instructions{Total: t.counts.Total, Symbolic: t.symbolic, Replayed: t.counts.Replayed}
+	r.sum.Instructions = rundir.Instructions{Boot: t.counts.Boot, Total: t.counts.Total, Symbolic: t.symbolic, Replayed: t.counts.Replayed}
 	r.sum.Solver = rundir.Solver{Queries: t.solver.Queries, AnsweredWithoutBackend: t.solver.AnsweredWithoutBackend(), Unknown: t.solver.Unknown, TimeS: t.solver.Time.Seconds()}
 }
 

@@ -44,6 +44,7 @@ func (a tally) plus(b tally) tally {
 	a.counts.Infeasible += b.counts.Infeasible
 	a.counts.Pruned += b.counts.Pruned
 	a.counts.Forks += b.counts.Forks
+	a.counts.Boot += b.counts.Boot
 	a.counts.Total += b.counts.Total
 	a.counts.Replayed += b.counts.Replayed
 	a.pending += b.pending
