@@ -44,7 +44,7 @@ func main() {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	stopProfile := cpuProfile(root)
-	root.AddCommand(runCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), emitCmd(), calibrateCmd(), doctorCmd(&status))
+	root.AddCommand(runCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), emitCmd(), calibrateCmd(), treeCmd(), doctorCmd(&status))
 	if err := root.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "symchef:", err)
 		switch {

@@ -42,6 +42,21 @@ func Open(dir string) (*Reader, error) {
 	return &Reader{dir: dir, Summary: s}, nil
 }
 
+// Tree reads tree.json into v.
+func (r *Reader) Tree(v any) error {
+	b, err := os.ReadFile(filepath.Join(r.dir, treeName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no high-level tree: the run has not ended, or the program is not interpreted", r.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.dir, reason(err))
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %s: %w", r.dir, treeName, err)
+	}
+	return nil
+}
+
 // Frontier returns what WriteFrontier kept; nil if there is nothing.
 func (r *Reader) Frontier() ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.dir, frontier))

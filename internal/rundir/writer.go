@@ -6,6 +6,7 @@
 //	DIR/paths/ID.smt2    path condition and symbolic output of test ID
 //	DIR/paths/ID.out     the first MaxOutput bytes the guest wrote to its standard output
 //	DIR/replay.jsonl     what native replay said of each test, replaced atomically
+//	DIR/tree.json        the high-level tree, where the interpreted program is followed; replaced atomically
 //	DIR/frontier.bin     what is not explored yet, for --resume; replaced atomically, gone when nothing is left
 //
 // The directory is readable at every moment, after SIGKILL too:
@@ -42,6 +43,7 @@ const (
 	replayName  = "replay.jsonl"
 	pathsName   = "paths"
 	frontier    = "frontier.bin"
+	treeName    = "tree.json"
 	tempPrefix  = ".new-"
 )
 
@@ -147,7 +149,7 @@ func (w *Writer) start(s Summary) error {
 	}
 	// The tests go first: tests without a summary are a run directory no
 	// longer, a summary without tests still is one.
-	for _, n := range []string{frontier, testsName, replayName, pathsName} {
+	for _, n := range []string{frontier, treeName, testsName, replayName, pathsName} {
 		if err := os.RemoveAll(filepath.Join(w.dir, n)); err != nil {
 			return err
 		}
@@ -218,6 +220,15 @@ func (w *Writer) WriteFrontier(b []byte) error {
 		return failure(w.dir, err)
 	}
 	return failure(w.dir, replace(w.dir, frontier, b))
+}
+
+// WriteTree replaces tree.json by the JSON of v.
+func (w *Writer) WriteTree(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return failure(w.dir, replace(w.dir, treeName, append(b, '\n')))
 }
 
 // WriteVerdicts replaces replay.jsonl.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"symchef/internal/explore"
+	"symchef/internal/high"
 	"symchef/internal/interp"
 	"symchef/internal/rundir"
 	"symchef/internal/testcase"
@@ -28,6 +29,7 @@ type checkpoint struct {
 	Frontiers []explore.Frontier
 	Tally     keptTally
 	Dropped   map[string]int
+	Tree      high.Tree
 	TestsSize int64
 	Elapsed   time.Duration
 }
@@ -63,6 +65,9 @@ func (r *run) saveCheckpoint(parts []explore.Frontier) {
 	began := time.Now()
 	c := checkpoint{Version: checkpointVersion, Frontiers: parts, Dropped: r.dropped(), TestsSize: r.w.Size(), Elapsed: r.elapsed(),
 		Options: kept{r.o.StdinLen, r.o.ArgvCount, r.o.ArgvLen, r.o.AllPaths, r.o.Strategy, r.o.Seed}}
+	if r.high != nil {
+		c.Tree = *r.tree()
+	}
 	t := r.tally()
 	c.Tally = keptTally{t.counts, t.symbolic, t.codeBytes, t.solver.Queries, t.solver.AnsweredWithoutBackend(), t.solver.Unknown, t.solver.Time}
 	var b bytes.Buffer

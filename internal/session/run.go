@@ -14,6 +14,7 @@ import (
 
 	guestlib "symchef/guest"
 	"symchef/internal/explore"
+	"symchef/internal/high"
 	"symchef/internal/hlpc"
 	"symchef/internal/kernel"
 	"symchef/internal/replay"
@@ -318,12 +319,13 @@ func (r *run) keep(err error) {
 	}
 }
 
-// add writes the test case of a finished path, if it is the first of its high-level path or of its class.
-func (r *run) add(t testcase.Test, condition func() string, output []byte) {
+// add writes the test case of a finished path, if it is the first of its high-level path or of its class, and
+// returns its name.
+func (r *run) add(t testcase.Test, condition func() string, output []byte) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known := r.known(t); known && !r.o.AllPaths {
-		return
+		return ""
 	}
 	t.ID = fmt.Sprintf("t%06d", len(r.tests)+1)
 	r.keep(r.w.WritePath(t.ID, condition(), output))
@@ -333,6 +335,7 @@ func (r *run) add(t testcase.Test, condition func() string, output []byte) {
 	if r.o.OnTest != nil {
 		r.o.OnTest(t)
 	}
+	return t.ID
 }
 
 // known notes the high-level path and the class of t, by outcome and output, and says whether both were there before.
@@ -344,6 +347,18 @@ func (r *run) known(t testcase.Test) bool {
 		r.groups[t.Group] = true
 	}
 	return known
+}
+
+// tree is the high-level tree of all workers. Require: none runs.
+func (r *run) tree() *high.Tree {
+	t := &high.Tree{}
+	if r.resumed != nil {
+		t.Merge(&r.resumed.Tree)
+	}
+	for _, w := range r.workers {
+		t.Merge(&w.high.Tree)
+	}
+	return t
 }
 
 // tally sums up the workers; r.mu is held.
@@ -437,6 +452,9 @@ func (r *run) finish(rep *replay.Report, err error) {
 	}
 	r.sum.Exhausted = len(r.sum.WhyNotExhausted) == 0
 	r.sum.Finished = true
+	if r.high != nil {
+		r.keep(r.w.WriteTree(r.tree().Doc()))
+	}
 	if len(r.left) > 0 {
 		r.saveCheckpoint(r.left)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"symchef/internal/exec"
@@ -213,7 +214,10 @@ func (w *worker) tally() tally {
 // onPath hands the test case of a finished path to the run.
 func (w *worker) onPath(s *state.State, e explore.End) {
 	t, output := w.testOf(s, e)
-	w.r.add(t, func() (condition string) { return pathText(w.ctx, s, s.Sys.Stdout()) }, output)
+	id := w.r.add(t, func() (condition string) { return pathText(w.ctx, s, s.Sys.Stdout()) }, output)
+	if w.high != nil {
+		w.high.End(&s.High, strings.TrimSpace(string(t.Outcome.Kind)+" "+t.Outcome.Type+t.Outcome.Signal), id)
+	}
 }
 
 // testOf is the test case of a path that has ended, without its name, and its output.

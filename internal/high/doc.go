@@ -1,0 +1,94 @@
+package high
+
+import (
+	"encoding/hex"
+	"slices"
+)
+
+// Doc is a Tree as a run directory keeps it (tree.json): nodes in the order of a
+// depth-first walk, so that a parent comes before its children.
+type Doc struct {
+	Codes []string  `json:"codes"` // digests of code objects, hexadecimal
+	Nodes []DocNode `json:"nodes"`
+}
+
+// DocNode is a sequence of high-level instructions that all paths through it share.
+type DocNode struct {
+	Parent int      `json:"parent"` // index; -1: the root
+	Steps  int      `json:"steps"`
+	First  Location `json:"first"` // of the first instruction, where the paths have parted
+	Last   Location `json:"last"`  // of the last one, which branches or ends
+	Low    int      `json:"low"`   // low-level paths that ended in or below it
+	Ends   []DocEnd `json:"ends,omitempty"`
+}
+
+// Location is a high-level instruction.
+type Location struct {
+	Code   uint32 `json:"code"` // index in Codes
+	Offset uint32 `json:"offset"`
+}
+
+// DocEnd is how low-level paths ended that are one high-level path.
+type DocEnd struct {
+	After   int      `json:"after"` // steps of the node
+	Outcome string   `json:"outcome"`
+	Low     int      `json:"low"`
+	Tests   []string `json:"tests,omitempty"`
+}
+
+// Doc returns the tree in the form to keep.
+func (t *Tree) Doc() *Doc {
+	d := &Doc{Codes: []string{}, Nodes: []DocNode{}}
+	for _, c := range t.Codes {
+		d.Codes = append(d.Codes, hex.EncodeToString(c[:]))
+	}
+	d.add(&t.Root, -1)
+	return d
+}
+
+func (d *Doc) add(n *Node, parent int) int {
+	at := len(d.Nodes)
+	out := DocNode{Parent: parent, Steps: len(n.Steps), Low: len(n.Ends)}
+	if len(n.Steps) > 0 {
+		out.First, out.Last = Location(n.Steps[0]), Location(n.Steps[len(n.Steps)-1])
+	}
+	for _, e := range n.Ends {
+		i := slices.IndexFunc(out.Ends, func(o DocEnd) bool { return o.After == e.Pos && o.Outcome == e.Outcome })
+		if i < 0 {
+			i = len(out.Ends)
+			out.Ends = append(out.Ends, DocEnd{After: e.Pos, Outcome: e.Outcome})
+		}
+		out.Ends[i].Low++
+		if e.Test != "" {
+			out.Ends[i].Tests = append(out.Ends[i].Tests, e.Test)
+		}
+	}
+	d.Nodes = append(d.Nodes, out)
+	for _, k := range n.Kids {
+		low := d.add(k, at)
+		d.Nodes[at].Low += low
+	}
+	return d.Nodes[at].Low
+}
+
+// Merge adds the paths of u, which another worker has explored.
+func (t *Tree) Merge(u *Tree) { t.merge(u, &u.Root, Place{}) }
+
+func (t *Tree) merge(u *Tree, n *Node, at Place) {
+	ends := slices.Clone(n.Ends)
+	slices.SortStableFunc(ends, func(a, b End) int { return a.Pos - b.Pos })
+	for pos := 0; ; pos++ {
+		for len(ends) > 0 && ends[0].Pos == pos {
+			t.End(at, ends[0].Outcome, ends[0].Test)
+			ends = ends[1:]
+		}
+		if pos == len(n.Steps) {
+			break
+		}
+		s := n.Steps[pos]
+		at = t.Advance(at, Step{t.code(u.Codes[s.Code]), s.Offset})
+	}
+	for _, k := range n.Kids {
+		t.merge(u, k, at)
+	}
+}

@@ -1,0 +1,145 @@
+package high
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"strings"
+)
+
+// kids lists the children of each node, and with -1 the roots.
+func (d *Doc) kids() map[int][]int {
+	out := map[int][]int{}
+	for i, n := range d.Nodes {
+		out[n.Parent] = append(out[n.Parent], i)
+	}
+	return out
+}
+
+// Namer names a location for people; it may be nil.
+type Namer func(Location) string
+
+func (d *Doc) name(f Namer, l Location) string {
+	if f != nil {
+		if s := f(l); s != "" {
+			return s
+		}
+	}
+	if int(l.Code) >= len(d.Codes) {
+		return "?"
+	}
+	return fmt.Sprintf("%.8s+%d", d.Codes[l.Code], l.Offset)
+}
+
+func (n *DocNode) label(d *Doc, f Namer) string {
+	if n.Steps == 0 {
+		return "start"
+	}
+	return fmt.Sprintf("%s .. %s  (%d steps, %d low-level)", d.name(f, n.First), d.name(f, n.Last), n.Steps, n.Low)
+}
+
+// String is the end in one line.
+func (e DocEnd) String() string {
+	s := fmt.Sprintf("%s  (%d low-level)", e.Outcome, e.Low)
+	if len(e.Tests) > 0 {
+		s += "  " + strings.Join(e.Tests, " ")
+	}
+	return s
+}
+
+// WriteText draws the tree with lines of text.
+func (d *Doc) WriteText(w io.Writer, f Namer) {
+	kids := d.kids()
+	var draw func(i int, indent string)
+	draw = func(i int, indent string) {
+		n := &d.Nodes[i]
+		items := len(n.Ends) + len(kids[i])
+		for k := range items {
+			branch, below := "├─ ", "│  "
+			if k == items-1 {
+				branch, below = "└─ ", "   "
+			}
+			if k < len(n.Ends) {
+				fmt.Fprintf(w, "%s%s%s\n", indent, branch, n.Ends[k])
+				continue
+			}
+			kid := kids[i][k-len(n.Ends)]
+			fmt.Fprintf(w, "%s%s%s\n", indent, branch, d.Nodes[kid].label(d, f))
+			draw(kid, indent+below)
+		}
+	}
+	for _, root := range kids[-1] {
+		fmt.Fprintln(w, d.Nodes[root].label(d, f))
+		draw(root, "")
+	}
+}
+
+// WriteDot writes the tree for Graphviz.
+func (d *Doc) WriteDot(w io.Writer, f Namer) {
+	fmt.Fprintln(w, "digraph tree {\n  rankdir=LR; node [shape=box, fontname=monospace, fontsize=10];")
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		fmt.Fprintf(w, "  n%d [label=%q];\n", i, n.label(d, f))
+		if n.Parent >= 0 {
+			fmt.Fprintf(w, "  n%d -> n%d;\n", n.Parent, i)
+		}
+		for k, e := range n.Ends {
+			fmt.Fprintf(w, "  e%d_%d [label=%q, shape=oval];\n  n%d -> e%d_%d;\n", i, k, e.String(), i, i, k)
+		}
+	}
+	fmt.Fprintln(w, "}")
+}
+
+// Measures of the picture, in pixels.
+const (
+	rowHeight   = 22
+	columnWidth = 36
+	letterWidth = 7
+)
+
+// WriteSVG draws the tree as a picture: one row per node and end, children indented.
+func (d *Doc) WriteSVG(w io.Writer, f Namer) {
+	kids := d.kids()
+	var body strings.Builder
+	row, widest := 0, 0
+	text := func(depth int, s, colour string) int {
+		y := row*rowHeight + rowHeight
+		x := depth*columnWidth + 8
+		fmt.Fprintf(&body, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x+6, y, colour, html.EscapeString(s))
+		fmt.Fprintf(&body, "<circle cx=\"%d\" cy=\"%d\" r=\"3\" fill=\"%s\"/>\n", x, y-4, colour)
+		widest = max(widest, x+len(s)*letterWidth)
+		row++
+		return y - 4
+	}
+	line := func(depth, from, to int) {
+		x := depth*columnWidth + 8
+		fmt.Fprintf(&body, "<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"#999\"/>\n", x, from, to, x+columnWidth)
+	}
+	var draw func(i, depth int) int
+	draw = func(i, depth int) int {
+		n := &d.Nodes[i]
+		y := text(depth, n.label(d, f), "#333")
+		for _, e := range n.Ends {
+			line(depth, y, text(depth+1, e.String(), outcomeColour(e.Outcome)))
+		}
+		for _, k := range kids[i] {
+			line(depth, y, draw(k, depth+1))
+		}
+		return y
+	}
+	for _, root := range kids[-1] {
+		draw(root, 0)
+	}
+	fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"monospace\" font-size=\"12\">\n%s</svg>\n",
+		widest+20, row*rowHeight+rowHeight, body.String())
+}
+
+// outcomeColour tells failures from the rest.
+func outcomeColour(outcome string) string {
+	kind, _, _ := strings.Cut(outcome, " ")
+	switch kind {
+	case "ok", "expected", "exit":
+		return "#087f23"
+	}
+	return "#b00020"
+}
