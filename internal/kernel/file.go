@@ -33,6 +33,7 @@ const (
 	fileDevice
 	fileEpoll
 	fileEvent
+	filePID // process Count
 )
 
 // maxIO is the most bytes one call moves (MAX_RW_COUNT of Linux, kept smaller).
@@ -54,7 +55,7 @@ type file struct {
 	Text  mem.Bytes    // fileDevice: replies not read yet
 	Dir   []dirent     // fileDir: the listing, taken at the first getdents64
 	Watch []epollWatch // fileEpoll, ascending Fd
-	Count uint64       // fileEvent; filePipe of a FIFO: see hadWriter
+	Count uint64       // fileEvent, filePID; filePipe of a FIFO: see hadWriter
 	Sem   bool         // fileEvent: EFD_SEMAPHORE
 	Wakes int          // fileEvent: see activity
 	St    stat         // as of the open, where Node is 0
@@ -731,7 +732,7 @@ func (s *System) fileStat(f *file) stat {
 		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFIFO | 0o600, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Mtime: Epoch}
 	case fileSocket:
 		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFSOCK | 0o777, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Mtime: Epoch}
-	case fileEpoll, fileEvent:
+	case fileEpoll, fileEvent, filePID:
 		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: 0o600, Mtime: Epoch}
 	}
 	if f.Node != 0 {

@@ -507,6 +507,45 @@ func TestWaitForSignal(t *testing.T) {
 	}
 }
 
+// TestPidfd: descriptors of processes against Linux, and one of a child that a signal ends.
+func TestPidfd(t *testing.T) {
+	b := newBothSockets(t)
+	self := fdPair{firstPID, uint64(os.Getpid())}
+	b.sock(unix.SYS_PIDFD_OPEN, 0, 0)
+	b.sock(unix.SYS_PIDFD_OPEN, -1, 0)
+	b.sock(unix.SYS_PIDFD_OPEN, self, 1)
+	b.sock(unix.SYS_PIDFD_OPEN, 0x3fffffff, 0)
+	fd, _ := b.sock(unix.SYS_PIDFD_OPEN, self, 0)
+	b.sock(unix.SYS_FCNTL, fd, unix.F_GETFD, 0)
+	b.ready(fd)
+	b.sock(0, fd, zeros(8), 8)
+	b.sock(unix.SYS_PIDFD_SEND_SIGNAL, fd, 0, 0, 0)
+	b.sock(unix.SYS_PIDFD_SEND_SIGNAL, fd, 99, 0, 0)
+	b.sock(unix.SYS_PIDFD_SEND_SIGNAL, fd, 0, 0, 1<<20)
+	b.sock(unix.SYS_PIDFD_SEND_SIGNAL, 900, 0, 0, 0)
+	pipe := &blob{b: make([]byte, 8), mute: [][2]int{{0, 8}}}
+	b.sock(unix.SYS_PIPE2, pipe, 0)
+	b.sock(unix.SYS_PIDFD_SEND_SIGNAL, pipe.side(b, 0), 0, 0, 0)
+
+	m := boot(t, Config{})
+	child := m.must(unix.SYS_FORK)
+	p := m.must(unix.SYS_PIDFD_OPEN, child, 0)
+	m.must(unix.SYS_PIDFD_SEND_SIGNAL, p, uint64(unix.SIGKILL), 0, 0)
+	if out := m.raw(unix.SYS_WAITID, 3, p, 0, unix.WEXITED, 0); out.Kind != Switch {
+		t.Fatalf("%+v", out)
+	}
+	m.Current().CPU.PC += 2
+	if out := m.Syscall(); out.Kind != Done || m.Current().CPU.R[ir.RAX] != 0 {
+		t.Fatalf("%+v", out)
+	}
+	if m.process(int(child)) != nil {
+		t.Error("the child was not reaped")
+	}
+	if _, errno := m.call(unix.SYS_PIDFD_SEND_SIGNAL, p, 0, 0, 0); errno != unix.ESRCH {
+		t.Error(errno)
+	}
+}
+
 var updateFlag = flag.Bool("update", false, "write docs/syscalls.md")
 
 // TestDocument: docs/syscalls.md is the table. `go test ./internal/kernel -run TestDocument -update` writes it.

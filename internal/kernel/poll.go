@@ -70,6 +70,11 @@ func (s *System) ready(i int) uint32 {
 			r |= unix.POLLIN
 		}
 		return r
+	case filePID:
+		if p := s.process(int(f.Count)); p != nil && !p.Dead {
+			return 0
+		}
+		return unix.POLLIN
 	case fileEpoll:
 		for _, w := range f.Watch {
 			if s.fires(w) != 0 {

@@ -433,7 +433,7 @@ func (s *System) restoreObjects(im *image, back func(int) (*mem.Backing, bool)) 
 	for _, fi := range im.Files {
 		f := fi.State
 		var ok bool
-		if f.Back, ok = back(fi.Back); !ok || f.Off < 0 || f.Kind > fileEvent || f.Kind == fileLower && f.Back == nil {
+		if f.Back, ok = back(fi.Back); !ok || f.Off < 0 || f.Kind > filePID || f.Kind == fileLower && f.Back == nil {
 			return false
 		}
 		if f.Node != 0 && s.nodes.get(f.Node) == nil || f.Kind == fileNode && f.Node == 0 {

@@ -20,7 +20,7 @@ import (
 //
 // Sending puts packets straight into the receiver's queue: the loopback loses and delays
 // nothing. The buffer of a stream is accounted as Linux does for AF_UNIX, by what the packets
-// take of kernel memory (packet.cost).
+// take of kernel memory (socket.cost).
 
 // sockState is where a socket is in the diagram above.
 type sockState uint8
@@ -176,7 +176,7 @@ const (
 	tcpBuffer  = 2626560
 )
 
-// writable reports whether poll(2) says POLLOUT: unix_writable and unix_dgram_poll in
+// sockWritable reports whether poll(2) says POLLOUT: unix_writable and unix_dgram_poll in
 // net/unix/af_unix.c, sk_stream_is_writeable in include/net/sock.h.
 func (s *System) sockWritable(k *socket) bool {
 	o := s.socks.get(k.Other)
@@ -313,7 +313,7 @@ func (s *System) rebaseSockets(eval func(expr.Ref) uint64) {
 	}
 }
 
-// socketFile returns the socket of a descriptor: its number, and a view for reading.
+// socket returns the open file and the socket of a descriptor: their numbers, and a view for reading.
 func (c *call) socket(fd int) (file, i int, k *socket, err error) {
 	file, f, err := c.fd(fd)
 	switch {
@@ -327,7 +327,7 @@ func (c *call) socket(fd int) (file, i int, k *socket, err error) {
 	return file, f.Sock, c.s.socks.get(f.Sock), nil
 }
 
-// openSocket gives socket i an open file.
+// openSocket is the open file of socket i, and whether its descriptor closes on execve.
 func (c *call) openSocket(i int, flags int) (*file, bool) {
 	name := fmt.Sprintf("socket:[%d]", 4096+i)
 	return &file{Kind: fileSocket, Flags: unix.O_RDWR | flags&unix.SOCK_NONBLOCK, Path: name, In: -1, Out: -1, Sock: i}, flags&unix.SOCK_CLOEXEC != 0

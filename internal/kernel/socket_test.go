@@ -125,7 +125,7 @@ func (b *both) sock(nr uint64, args ...any) (fdPair, unix.Errno) {
 		for _, x := range blobs {
 			diff += x.differs(b)
 		}
-		fds := nr == unix.SYS_SOCKET || nr == unix.SYS_ACCEPT4 || nr == unix.SYS_OPEN || nr == unix.SYS_EPOLL_CREATE1
+		fds := nr == unix.SYS_SOCKET || nr == unix.SYS_ACCEPT4 || nr == unix.SYS_OPEN || nr == unix.SYS_PIDFD_OPEN || nr == unix.SYS_EPOLL_CREATE1
 		if merr != nerr || merr == 0 && !fds && mv != uint64(nv) {
 			diff += fmt.Sprintf("natively %d %v", int64(nv), nerr)
 		}

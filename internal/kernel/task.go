@@ -462,6 +462,11 @@ func (c *call) sysWaitid() (uint64, error) {
 		pid = c.arg32(1)
 	case 2: // P_PGID
 		pid = -c.arg32(1)
+	case 3: // P_PIDFD
+		var err error
+		if pid, err = c.pidOf(c.arg32(1)); err != nil {
+			return 0, err
+		}
 	default:
 		return 0, unix.EINVAL
 	}
