@@ -23,11 +23,11 @@ func targets(t *testing.T) map[string]Options {
 	}
 }
 
-// outcomes are the paths with how they ended, sorted.
+// outcomes are the paths, low-level and high-level, with how they ended, sorted.
 func outcomes(tests []testcase.Test) string {
 	var l []string
 	for _, x := range tests {
-		l = append(l, x.PathID+" "+string(x.Outcome.Kind)+" "+x.Outcome.Type+x.Outcome.Signal)
+		l = append(l, x.PathID+" "+x.Group+" "+string(x.Outcome.Kind)+" "+x.Outcome.Type+x.Outcome.Signal)
 	}
 	sort.Strings(l)
 	return strings.Join(l, "\n")
@@ -74,7 +74,7 @@ func TestResume(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := paths(t, o)
 			o.AllPaths, o.NoReplay, o.MaxPaths, o.Out = true, true, 1, filepath.Join(t.TempDir(), "out")
-			o.Interpreter, o.CacheDir, o.Progress, o.Strategy = "", t.TempDir(), "none", "random"
+			o.Interpreter, o.CacheDir, o.Progress, o.Strategy = "", cacheDir, "none", "random"
 			if o.Test != "" {
 				o.Interpreter, o.StdinLen = python, -1
 			}

@@ -18,9 +18,18 @@ import (
 
 const python = "/usr/bin/python3.11"
 
+// cacheDir holds the boot snapshots and calibrations of this package's tests.
+var cacheDir string
+
 func TestMain(m *testing.M) {
 	replay.MaybeConfineChild()
-	os.Exit(m.Run())
+	var err error
+	if cacheDir, err = os.MkdirTemp("", "symchef-test-cache-"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(cacheDir)
+	os.Exit(status)
 }
 
 // needPython skips where the stock interpreter is missing.
@@ -70,7 +79,7 @@ func runIt(t *testing.T, o Options) explored {
 		}
 	}
 	if o.CacheDir == "" {
-		o.NoCache = true
+		o.CacheDir = cacheDir
 	}
 	o.Progress = "none"
 	o.MaxMemory = 3 << 30
@@ -117,7 +126,7 @@ func (e explored) sound(t *testing.T) {
 	}
 }
 
-// The examples have exactly as many classes of (outcome, output) as their headers say.
+// The examples have exactly as many classes of (outcome, output) as their headers say, and as many high-level paths.
 func TestExamples(t *testing.T) {
 	needPython(t)
 	for _, x := range []struct {
@@ -139,6 +148,9 @@ func TestExamples(t *testing.T) {
 			e.sound(t)
 			if got := len(e.classes()); got != x.classes {
 				t.Errorf("%d classes, want %d\n%s%s", got, x.classes, e.stdout, e.stderr)
+			}
+			if e.summary.Paths.High != x.classes {
+				t.Errorf("%d high-level paths, want %d", e.summary.Paths.High, x.classes)
 			}
 			if x.maxLow > 0 && e.summary.Paths.Low > x.maxLow {
 				t.Errorf("%d low-level paths, want at most %d", e.summary.Paths.Low, x.maxLow)
