@@ -654,31 +654,6 @@ func (c *call) seekable(i int) error {
 	return nil
 }
 
-func (c *call) sysSendfile() (uint64, error) {
-	in, f, err := c.fd(c.arg32(1))
-	if err != nil {
-		return 0, err
-	}
-	out, g, err := c.fd(c.arg32(0))
-	if err != nil {
-		return 0, err
-	}
-	if f.Kind != fileLower && f.Kind != fileNode || c.a[2] != 0 || g.Kind == fileDevice {
-		return 0, unix.EINVAL
-	}
-	// What is read only moves the offset by what could be written.
-	at := f.Off
-	b, err := c.readFile(in, at, int(min(c.a[3], maxIO)))
-	if err != nil {
-		return 0, err
-	}
-	n, err := c.writeFile(out, -1, b)
-	if err == nil {
-		c.s.file(in).Off = at + int64(n)
-	}
-	return n, err
-}
-
 func (c *call) sysLseek() (uint64, error) {
 	i, f, err := c.fd(c.arg32(0))
 	if err != nil {

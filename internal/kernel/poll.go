@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -65,9 +66,12 @@ func (s *System) ready(i int) uint32 {
 	case fileOut, fileErr:
 		return unix.POLLOUT
 	case fileEvent:
-		r := uint32(unix.POLLOUT)
+		var r uint32
 		if f.Count > 0 {
 			r |= unix.POLLIN
+		}
+		if f.Count < math.MaxUint64-1 {
+			r |= unix.POLLOUT
 		}
 		return r
 	case filePID:

@@ -125,7 +125,7 @@ func (b *both) sock(nr uint64, args ...any) (fdPair, unix.Errno) {
 		for _, x := range blobs {
 			diff += x.differs(b)
 		}
-		fds := nr == unix.SYS_SOCKET || nr == unix.SYS_ACCEPT4 || nr == unix.SYS_OPEN || nr == unix.SYS_PIDFD_OPEN || nr == unix.SYS_EPOLL_CREATE1
+		fds := nr == unix.SYS_SOCKET || nr == unix.SYS_ACCEPT4 || nr == unix.SYS_OPEN || nr == unix.SYS_PIDFD_OPEN || nr == unix.SYS_EVENTFD2 || nr == unix.SYS_EPOLL_CREATE1
 		if merr != nerr || merr == 0 && !fds && mv != uint64(nv) {
 			diff += fmt.Sprintf("natively %d %v", int64(nv), nerr)
 		}
@@ -650,6 +650,61 @@ func newBothSockets(t *testing.T) *both {
 	b := newBoth(t)
 	b.must(unix.SYS_RT_SIGACTION, uint64(unix.SIGPIPE), b.words(sigIgn, 0, 0, 0), 0, 8)
 	return b
+}
+
+// TestTransfersAgainstLinux: sendfile, splice and copy_file_range with their offsets, and a full eventfd.
+func TestTransfersAgainstLinux(t *testing.T) {
+	b := newBothSockets(t)
+	src, _ := b.sock(2, local("b"), unix.O_RDONLY, 0)
+	dst, _ := b.sock(2, local("copy"), unix.O_RDWR|unix.O_CREAT, 0o644)
+	dir, _ := b.sock(2, local("d"), unix.O_RDONLY, 0)
+	pipe := &blob{b: make([]byte, 8), mute: [][2]int{{0, 8}}}
+	b.sock(unix.SYS_PIPE2, pipe, unix.O_NONBLOCK)
+	rd, wr := pipe.side(b, 0), pipe.side(b, 4)
+	x, y := b.socketpair(unix.SOCK_STREAM | unix.SOCK_NONBLOCK)
+	at := func(v int64) *blob { return &blob{b: binary.LittleEndian.AppendUint64(nil, uint64(v))} }
+	where := func() {
+		b.sock(8, src, 0, unix.SEEK_CUR)
+		b.sock(8, dst, 0, unix.SEEK_CUR)
+		b.sock(0, y, zeros(20000), 20000)
+		b.sock(0, rd, zeros(70000), 70000)
+		b.sock(17, dst, zeros(20000), 20000, 0)
+	}
+	for _, off := range []int64{-2, -1, 0, 5, 9990, 20000} { // -2: the file's own
+		from, to := any(0), any(0)
+		if off != -2 {
+			from, to = at(off), at(off/2)
+		}
+		for _, n := range []int{0, 1, 100, 15000} {
+			b.sock(unix.SYS_SENDFILE, x, src, from, n)
+			where()
+			b.sock(unix.SYS_SENDFILE, dst, src, from, n)
+			where()
+			b.sock(unix.SYS_COPY_FILE_RANGE, src, from, dst, to, n, 0)
+			where()
+			b.sock(unix.SYS_SPLICE, src, from, wr, 0, n, 0)
+			b.sock(unix.SYS_SPLICE, rd, 0, dst, to, n, 0)
+			where()
+		}
+		b.sock(8, src, 0, unix.SEEK_SET)
+	}
+	b.sock(unix.SYS_SPLICE, rd, 0, dst, 0, 10, 0)
+	b.sock(unix.SYS_SPLICE, rd, at(1), dst, 0, 10, 0)
+	b.sock(unix.SYS_SPLICE, src, 0, dst, 0, 10, 0)
+	b.sock(unix.SYS_SPLICE, src, 0, wr, 0, 10, 1<<20)
+	b.sock(unix.SYS_SPLICE, rd, 0, wr, 0, 10, 0)
+	b.sock(unix.SYS_COPY_FILE_RANGE, dir, 0, dst, 0, 10, 0)
+	b.sock(unix.SYS_COPY_FILE_RANGE, src, 0, dst, 0, 10, 1)
+	b.sock(unix.SYS_COPY_FILE_RANGE, dst, 0, src, 0, 10, 0)
+	b.sock(unix.SYS_SENDFILE, x, rd, 0, 10)
+	b.sock(unix.SYS_SENDFILE, x, 900, 0, 10)
+	ev, _ := b.sock(unix.SYS_EVENTFD2, 0, unix.EFD_NONBLOCK)
+	for _, v := range []int64{1, -3, 1, -1} {
+		b.sock(1, ev, at(v), 8)
+		b.ready(ev)
+	}
+	b.sock(0, ev, zeros(8), 8)
+	b.ready(ev)
 }
 
 // TestEpollAgainstLinux: level and edge triggered events of pipes and sockets, one shot, and FIFOs.
