@@ -294,8 +294,8 @@ class T(SymbolicTest):
 		{"pruned", file("p.py", head+"def test_a(n: Int(0, 9)):\n  assume(n > 5)\n  print(n)\n"), []value{integer("n", 3)}, "pruned  ||[]", 0},
 		{"future annotations", file("f.py", "from __future__ import annotations\n"+head+"def test_a(s: Str(4, 1), /, *, b: symchef.Bool): print(s, b)\n"), []value{str("s", "hi"), {Name: "b", Type: "bool", Value: true}}, "ok  |hi True\n|[]", 0},
 		{"no annotation", file("n.py", head+"def test_a(s): pass\n"), nil, "usage  " + dir + "/n.py: test_a: parameter s needs an annotation such as symchef.Str(10)||[]", 2},
-		{"bad sizes", file("bs.py", head+"def test_a(): getString('s', 'abc', max_size=2)\n"), nil, "usage  " + dir + "/bs.py: input s: the default's length is not within the sizes||[]", 2},
-		{"bad bounds", file("bb.py", head+"def test_a(): getInt('i', 5, 4)\n"), nil, "usage  " + dir + "/bb.py: input i: needs -2**63 <= min <= default <= max < 2**63||[]", 2},
+		{"bad sizes", file("bs.py", head+"def test_a(): getString('s', 'abc', max_size=2)\n"), nil, "usage  " + dir + "/bs.py: input s: the default's length, 3, is not within the sizes 0 to 2||[]", 2},
+		{"bad bounds", file("bb.py", head+"def test_a(): getInt('i', 5, 4)\n"), nil, "usage  " + dir + "/bb.py: input i: needs -2**63 <= min_value <= default <= max_value < 2**63, not -9223372036854775808, 5, 4||[]", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := replay(t, lib, tt.test, tt.inputs...)

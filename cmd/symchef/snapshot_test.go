@@ -107,6 +107,7 @@ func TestSnapshotTrouble(t *testing.T) {
 	b := pythonBox(t)
 	file := b.write("file", "")
 	b.write("test_s.py", "import symchef\ndef test_s(x: symchef.Bool()): print(x)\n")
+	b.write("own/test_s.py", "import symchef\ndef test_s(x: symchef.Bool()): print(x)\n")
 	t.Run("unwritable", func(t *testing.T) {
 		t.Parallel()
 		in := *b
@@ -120,24 +121,28 @@ func TestSnapshotTrouble(t *testing.T) {
 		cmd := exec.Command("sh", "-c", `ulimit -f 1000 && exec "$0" "$@"`, binary, "run", "--no-replay", "--out", "out-f", "test_s.py")
 		cmd.Dir, cmd.Env = in.dir, in.env
 		in.finish(cmd).want(0, "2 test cases")
-		if l, _ := filepath.Glob(b.path("small/symchef/*")); len(l) != 0 {
-			t.Errorf("left behind: %v", l)
+		for _, pattern := range []string{"small/symchef/*.snap", "small/symchef/new-*"} {
+			if l, _ := filepath.Glob(b.path(pattern)); len(l) != 0 {
+				t.Errorf("left behind: %v", l)
+			}
 		}
 	})
 	t.Run("concurrent", func(t *testing.T) {
 		t.Parallel()
 		in := *b
 		in.t, in.env = t, append(b.env[:2:2], "XDG_CACHE_HOME="+b.path("cache"))
+		// In a folder of their own: a new entry beside the test is a reason not to use the snapshot.
+		in.dir = b.path("own")
 		var waits []func() result
-		for _, dir := range []string{"out-1", "out-2"} {
+		for _, dir := range []string{"../outs/1", "../outs/2"} {
 			waits = append(waits, in.start(in.command("run", "--no-replay", "--out", dir, "test_s.py")))
 		}
 		for _, wait := range waits {
 			wait().want(0, "2 test cases")
 		}
-		in.run("run", "--no-replay", "--out", "out-3", "test_s.py").want(0, "2 test cases")
-		if sum, _ := in.load("out-3"); !sum.FromSnapshot || len(snapshots(t, &in)) != 1 {
-			t.Errorf("from a snapshot: %v, %d entries", sum.FromSnapshot, len(snapshots(t, &in)))
+		in.run("run", "--no-replay", "--out", "../outs/3", "test_s.py").want(0, "2 test cases")
+		if sum, _ := in.load("../outs/3"); !sum.FromSnapshot || len(snapshots(t, b)) != 1 {
+			t.Errorf("from a snapshot: %v, %d entries", sum.FromSnapshot, len(snapshots(t, b)))
 		}
 	})
 }
