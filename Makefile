@@ -5,7 +5,7 @@ symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
 
 test: symchef
-	go test ./...
+	go test -timeout 20m ./...
 
 check: symchef
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }

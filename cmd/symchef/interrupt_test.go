@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"symchef/internal/rundir"
 )
@@ -149,4 +153,60 @@ func TestOneWriter(t *testing.T) {
 	cmd.Process.Signal(syscall.SIGINT)
 	wait().want(130, "- interrupted")
 	b.run("run", "--out", "out", "--stdin", "1", "--max-paths", "1", "--no-replay", "--", "./p").want(0, "1 test case ")
+}
+
+// A run that is killed at random moments and resumed each time finds every path once, with one
+// worker and with two.
+func TestKillResume(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.compile("p", `#include <stdio.h>
+int main() { for (int i = 0; i < 6; i++) { int c = getchar(); if (c < 'a') putchar('1'); else if (c > 'm') putchar('2'); else putchar('3'); } return 0; }`)
+	ids := func(dir string) []string {
+		_, tests := b.load(dir)
+		var l []string
+		for _, x := range tests {
+			l = append(l, x.PathID)
+		}
+		slices.Sort(l)
+		return l
+	}
+	b.run("run", "--all-paths", "--no-replay", "--out", "whole", "--stdin", "6", "--", "./p").want(0, "exhausted:")
+	want := ids("whole")
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	args := []string{"run", "--all-paths", "--out", "out", "--stdin", "6"}
+	kills, sum := 0, rundir.Summary{}
+	for n := 0; n < 200 && !sum.Exhausted; n++ {
+		tail := []string{"--no-replay", "--checkpoint", "20ms", "-j", fmt.Sprint(1 + r.IntN(2))}
+		if n == 0 {
+			tail = append(tail, "--", "./p")
+		}
+		cmd := b.command(append(slices.Clone(args), tail...)...)
+		wait := b.start(cmd)
+		eventually(t, "a checkpoint", func() bool {
+			_, err := os.Stat(b.path("out/frontier.bin"))
+			return err == nil || cmd.ProcessState != nil || n > 0
+		})
+		if kills < 20 {
+			time.Sleep(time.Duration(r.IntN(250)) * time.Millisecond)
+			if cmd.Process.Kill() == nil {
+				kills++
+			}
+		}
+		wait()
+		args = []string{"run", "--resume", "out"}
+		dir, err := rundir.Open(b.path("out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum = dir.Summary
+	}
+	if got := ids("out"); !slices.Equal(got, want) {
+		t.Errorf("seed %d: %d paths after %d kills, not the %d of a run in one piece", seed, len(got), kills, len(want))
+	}
+	if !sum.Exhausted || sum.Paths.Low != len(want) || sum.Tests.Total() != len(want) {
+		t.Errorf("seed %d: exhausted %v, %+v, %+v", seed, sum.Exhausted, sum.Paths, sum.Tests)
+	}
+	t.Logf("%d paths, %d kills", len(want), kills)
 }

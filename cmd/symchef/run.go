@@ -61,6 +61,7 @@ func runCmd(status *int) *cobra.Command {
 	f.IntVar(&o.MaxPaths, "max-paths", 0, "stop after this many low-level paths")
 	f.StringVar(&maxMem, "max-memory", "4G", "memory of the engine; states that do not fit are executed again; 0: no limit")
 	f.IntVarP(&o.Workers, "workers", "j", 1, "explore with this many workers in parallel")
+	f.DurationVar(&o.Checkpoint, "checkpoint", 10*time.Second, "time between two checkpoints, from which --resume goes on after a crash")
 	f.StringVar(&o.Resume, "resume", "", "go on with the run in this run directory; new limits may be given")
 	f.DurationVar(&o.PathTime, "path-time", time.Minute, "wall clock after which a path is a hang, 0: no limit")
 	f.Uint64Var(&o.PathInstructions, "path-instructions", 0, "guest instructions after which a path is a hang")

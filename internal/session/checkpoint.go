@@ -18,9 +18,6 @@ import (
 // checkpointVersion changes whenever the content of a checkpoint does.
 const checkpointVersion = 1
 
-// checkpointEvery is the time between two checkpoints, if they are cheap.
-const checkpointEvery = 10 * time.Second
-
 // checkpoint is what a run needs to go on: all that is not explored, and the
 // numbers of what is. It goes with the first TestsSize bytes of the test cases.
 type checkpoint struct {
@@ -76,7 +73,7 @@ func (r *run) saveCheckpoint(parts []explore.Frontier) {
 		return
 	}
 	r.keep(r.w.WriteFrontier(b.Bytes()))
-	r.nextCheckpoint = time.Now().Add(max(checkpointEvery, 20*time.Since(began)))
+	r.nextCheckpoint = time.Now().Add(max(r.o.Checkpoint, 20*time.Since(began)))
 }
 
 // resume prepares r to go on with the run of directory dir.
@@ -90,7 +87,7 @@ func resume(o *Options) (*run, error) {
 	if err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	if data == nil {
+	if data == nil || d.Summary.Exhausted {
 		return nil, &usageError{fmt.Sprintf("%s: nothing is left to explore", dir)}
 	}
 	var c checkpoint

@@ -32,6 +32,8 @@ type Options struct {
 	CacheDir         string // of boot snapshots; "" is the user's cache folder
 	Fallback         string // path of a SAT solver with CaDiCaL's options, for queries beyond the budget; "" is none
 
+	// Checkpoint is the time between two checkpoints, if they are cheap.
+	Checkpoint time.Duration
 	// Resume is the run directory of a run to go on with; then there is neither test nor program.
 	Resume string
 	// Test is PATH[::NAME]; or Program is an argument vector.

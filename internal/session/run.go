@@ -294,7 +294,7 @@ func (w *worker) onTick(x *explore.Explorer) string {
 		r.why = "the run directory cannot be written"
 	case r.hadBegin && now.After(r.nextCheckpoint):
 		if r.pool != nil {
-			r.nextCheckpoint = now.Add(checkpointEvery)
+			r.nextCheckpoint = now.Add(r.o.Checkpoint)
 			r.pool.pausing.Store(true)
 			break
 		}
@@ -457,8 +457,6 @@ func (r *run) finish(rep *replay.Report, err error) {
 	}
 	if len(r.left) > 0 {
 		r.saveCheckpoint(r.left)
-	} else {
-		r.keep(r.w.WriteFrontier(nil))
 	}
 	if rep != nil {
 		var verdicts []rundir.Verdict
@@ -466,6 +464,9 @@ func (r *run) finish(rep *replay.Report, err error) {
 		r.keep(r.w.WriteVerdicts(verdicts))
 	}
 	r.keep(r.w.WriteSummary(r.sum))
+	if len(r.left) == 0 { // after the summary: a kill between leaves a run to go on with
+		r.keep(r.w.WriteFrontier(nil))
+	}
 }
 
 // dropped counts, by reason, what makes the result incomplete whatever is explored still; r.mu is held.
