@@ -39,8 +39,10 @@ func (w *worker) memory() (why string) {
 		w.x.Evict(w.x.Kept() / 2)
 	case w.ctx.Bytes() > limit/8:
 		w.renew = true
-	}
-	if h.live > limit/10*9 {
+		if h.live > limit { // one path alone needs more
+			return "limit: --max-memory"
+		}
+	case h.live > limit/10*9:
 		return "limit: --max-memory"
 	}
 	return ""
