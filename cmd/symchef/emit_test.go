@@ -33,7 +33,7 @@ class ExitTest(symchef.SymbolicTest):
 func TestEmit(t *testing.T) {
 	b := pythonBox(t)
 	b.write("code/test_nasty.py", nasty)
-	b.run("run", "--out", "text", "code/test_nasty.py::test_text").want(1, "4 test cases (2 failing)", " 4 agreed")
+	b.run("run", "--out", "text", "code/test_nasty.py::test_text").want(1, "5 test cases (2 failing)", " 5 agreed")
 	b.run("run", "--out", "exit", "code/test_nasty.py::ExitTest").want(1, "2 test cases (1 failing)", " 2 agreed")
 	b.run("emit", "--format", "pytest", "-o", "code/test_text_generated.py", "text").want(0)
 	b.run("emit", "--format", "pytest", "-o", "code/test_exit_generated.py", "exit").want(0)
@@ -46,7 +46,7 @@ func TestEmit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"\"\"\"Test cases that symchef generated for test_nasty.py::test_text.\n\nCases: 4. Findings among them, expected to fail until they are fixed: 2.\nRun: python3 -m pytest test_text_generated.py\n",
+		"\"\"\"Test cases that symchef generated for test_nasty.py::test_text.\n\nCases: 5. Findings among them, expected to fail until they are fixed: 2.\nRun: python3 -m pytest test_text_generated.py\n",
 		`os.path.join(os.path.dirname(os.path.abspath(__file__)), "test_nasty.py")`,
 		`{"s": "a\"\\", "raw": `, `"test_nasty.Odd",`, `{"s": "\n\x00\x7f", "raw": `, `b"\"\xff", "up": True}`,
 		`marks=pytest.mark.xfail(reason="exception ValueError: two\nlines \"quoted\"", strict=True),`,
@@ -76,7 +76,7 @@ func TestEmit(t *testing.T) {
 	pytest := func(file string) (string, error) {
 		return elsewhere("-m", "pytest", "-q", "-p", "no:cacheprovider", file)
 	}
-	if out, err := pytest("test_text_generated.py"); err != nil || !strings.Contains(out, "2 passed, 2 xfailed") {
+	if out, err := pytest("test_text_generated.py"); err != nil || !strings.Contains(out, "3 passed, 2 xfailed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if out, err := pytest("test_exit_generated.py"); err != nil || !strings.Contains(out, "1 passed, 1 xfailed") {
