@@ -191,7 +191,7 @@ func (x *Explorer) share() {
 	if ex == nil || x.sr.Len() < 2 {
 		return
 	}
-	n := ex.Hungry()
+	n := max(ex.Hungry(), 0)
 	for each := x.sr.Len() / (n + 1); n > 0 && each > 0; n-- {
 		ex.Give(x.Export(each))
 	}

@@ -95,7 +95,7 @@ func (p *pool) end() {
 
 // changed tells the others. Require: mu is held.
 func (p *pool) changed() {
-	p.hungry.Store(int32(p.waiting - len(p.queue)))
+	p.hungry.Store(int32(max(p.waiting-len(p.queue), 0)))
 	if p.pausing.Load() && p.parked == p.running {
 		p.save(slices.Concat(p.parts, p.queue))
 		p.parts, p.parked = nil, 0
