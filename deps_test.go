@@ -41,6 +41,7 @@ var layers = map[string]string{
 	"internal/rundir":              "testcase",
 	"internal/replay":              "rundir testcase",
 	"internal/emit":                "testcase",
+	"internal/complete":            "",        // tests only
 	"internal/conformance/cpython": "session", // other people's tests
 	"internal/session":             "*",       // wires a run
 	"cmd/symchef":                  "*",       // flags

@@ -225,6 +225,7 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 // been retired.
 func (m *Machine) Run(sys *kernel.System, facts *Facts, n uint64) Stop {
 	m.sys, m.facts = sys, facts
+	sys.SetTerms(m)
 	limit := sys.Retired + n
 	for {
 		t := sys.Current()
@@ -522,6 +523,12 @@ func (m *Machine) Concretize(s *mem.Space, facts *Facts, addr, n uint64) *Stop {
 
 // Word returns the little-endian number that bytes form, as an expression.
 func (m *Machine) Word(b mem.Bytes) expr.Ref { return m.word(b) }
+
+// Flags returns the arithmetic flags of c, with the bits of also.
+func (m *Machine) Flags(c *cpu.CPU, also uint64) expr.Ref {
+	f := ir.SymFlags(m.Ctx, ir.CC(c.R[ir.CCOp]), m.ref(c, ir.CCA), m.ref(c, ir.CCB), m.ref(c, ir.CCC))
+	return m.Ctx.Or(f, m.Ctx.Const(also, 64))
+}
 
 func (m *Machine) word(b mem.Bytes) expr.Ref {
 	var r expr.Ref

@@ -187,11 +187,15 @@ func (x *Explorer) loop(c context.Context) {
 			if x.cfg.OnPick != nil {
 				x.cfg.OnPick(x)
 			}
-			if x.cur = x.pick(); x.cur == nil {
-				if x.take(c) {
-					continue
-				}
+			more := false
+			if x.cur, more = x.pick(); !more && !x.take(c) {
 				return
+			}
+			if x.cur == nil { // limits count where nothing is feasible, too
+				if x.Stopped = x.stop(c); x.Stopped != "" {
+					return
+				}
+				continue
 			}
 			x.began = time.Now()
 		}

@@ -56,42 +56,40 @@ func (x *Explorer) remove(id uint64) *candidate {
 	return p
 }
 
-// pick returns the next pending state that has an input, rebased to it; nil when none is left.
-func (x *Explorer) pick() *state.State {
-	for {
-		id, more := x.sr.Next()
-		if !more {
-			return nil
-		}
-		p := x.remove(id)
-		x.node = p.node
-		s := p.st
-		if s == nil {
-			var err error
-			if s, err = x.materialise(p); err != nil {
-				// The invariant of candidate is broken: nothing that was found so far can be relied on.
-				panic("explore: a path strays from its own log: " + err.Error())
-			}
-		} else {
-			s.Resume(x.ctx)
-		}
-		if len(s.Excl) == 0 {
-			return s
-		}
-		conj := append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...)
-		// The model satisfies everything but the exclusion of its own value.
-		res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: len(s.Excl)})
-		switch res {
-		case solver.Unsat:
-			x.Counts.Infeasible++
-			continue
-		case solver.Unknown:
-			x.drop("solver: undecided query")
-			continue
-		}
-		s.Rebase(x.ctx, model)
-		return s
+// pick takes the next pending state and rebases it to an input of its own; nil
+// where it has none. more is false when nothing was pending.
+func (x *Explorer) pick() (s *state.State, more bool) {
+	id, more := x.sr.Next()
+	if !more {
+		return nil, false
 	}
+	p := x.remove(id)
+	x.node = p.node
+	if s = p.st; s == nil {
+		var err error
+		if s, err = x.materialise(p); err != nil {
+			// The invariant of candidate is broken: nothing that was found so far can be relied on.
+			panic("explore: a path strays from its own log: " + err.Error())
+		}
+	} else {
+		s.Resume(x.ctx)
+	}
+	if len(s.Excl) == 0 {
+		return s, true
+	}
+	conj := append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...)
+	// The model satisfies everything but the exclusion of its own value.
+	res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: len(s.Excl)})
+	switch res {
+	case solver.Unsat:
+		x.Counts.Infeasible++
+		return nil, true
+	case solver.Unknown:
+		x.drop("solver: undecided query")
+		return nil, true
+	}
+	s.Rebase(x.ctx, model)
+	return s, true
 }
 
 // materialise brings back the state of a virtual candidate by following its log.

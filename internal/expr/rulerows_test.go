@@ -215,6 +215,7 @@ var ruleRows = []struct{ name, hit, miss string }{
 	{"select-trim", "(select (extract a 0 2) w 3 9 4 9 5)", "(select a w 3 9 4 9)"},
 	{"select-uniform", "(select (extract a 0 2) w 7 7 7 7)", "(select a w 7 7 7 7)"},
 	{"select-zext", "(select (zext a 2w) w 3 9 4 9)", "(select a w 3 9 4 9)"},
+	{"select-steps", "(select (mul (zext (extract a 0 2) 2w) 3) w 3 9 4 9 1 1 7 5 2 8)", "(select (mul a b) w 3 9 4 9)"},
 	{"select-tree", "(select (ite p 1 2) w 3 9 4 9)", "(select (ite p a 2) w 3 9 4 9)"},
 	{"select-bit-index", "(select p w 3 9)", "(select a w 3 9)"},
 	{"select-affine", "(select (extract a 0 2) w 3 5 7 9)", "(select a w 3 5 7 9)"},

@@ -164,6 +164,20 @@ func selectRules() []rule {
 		{name: "select-zext", kind: Select, on: ZExt, apply: func(c *Ctx, t term) Ref {
 			return c.Select(c.tables[t.b].vals, c.A(t.a), t.w)
 		}},
+		// match: Select(t, a narrow x multiplied by, added to or joined with constants)  result: Select(those entries, x)
+		{name: "select-steps", kind: Select, apply: func(c *Ctx, t term) Ref {
+			x, at := c.steps(t.a)
+			if at == nil {
+				return 0
+			}
+			vals := make([]uint64, 1<<c.Width(x))
+			for v := range vals {
+				if i := at(uint64(v)); i < uint64(len(c.tables[t.b].vals)) {
+					vals[v] = c.tables[t.b].vals[i]
+				}
+			}
+			return c.Select(vals, x, t.w)
+		}},
 		// match: Select(t, tree)  result: the tree of entries
 		{name: "select-tree", kind: Select, on: Ite, apply: func(c *Ctx, t term) Ref {
 			if !c.constTree(t.a) {
@@ -238,6 +252,45 @@ func (c *Ctx) reach(t term) (lo, hi uint64, at []uint64) {
 		return lo, hi, vals[lo : hi+1]
 	}
 	return lo, hi, append(append([]uint64(nil), vals[lo:]...), 0)
+}
+
+// maxSteps is the width of the widest x that steps looks for.
+const maxSteps = 8
+
+// steps finds x of at most maxSteps bits that i is computed from by constants
+// alone, and how; nil where there is none, or i is x.
+func (c *Ctx) steps(i Ref) (x Ref, at func(uint64) uint64) {
+	w := c.Width(i)
+	var inner func(uint64) uint64
+	next := func(r Ref) { // r takes the place of i
+		if x, inner = c.steps(r); inner == nil && c.Width(r) <= maxSteps {
+			x, inner = r, func(v uint64) uint64 { return v }
+		}
+	}
+	k, konst := uint64(0), false
+	if c.Kind(i).Arity() == 2 {
+		k, konst = c.IsConst(c.B(i))
+	}
+	var step func(uint64) uint64
+	switch kind := c.Kind(i); {
+	case kind == ZExt:
+		next(c.A(i))
+		step = func(v uint64) uint64 { return v }
+	case kind == Add && konst:
+		next(c.A(i))
+		step = func(v uint64) uint64 { return v + k }
+	case kind == Mul && konst:
+		next(c.A(i))
+		step = func(v uint64) uint64 { return v * k }
+	case kind == Concat && konst:
+		next(c.A(i))
+		low := c.Width(c.B(i))
+		step = func(v uint64) uint64 { return v<<low | k }
+	}
+	if inner == nil {
+		return 0, nil
+	}
+	return x, func(v uint64) uint64 { return step(inner(v)) & Mask(w) }
 }
 
 // ranges returns the condition that entry i is k, or 0 where it takes more

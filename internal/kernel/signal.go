@@ -7,8 +7,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"symchef/internal/cpu"
+	"symchef/internal/expr"
 	"symchef/internal/guest"
 	"symchef/internal/ir"
+	"symchef/internal/mem"
 )
 
 // Handlers and flags of sigaction(2).
@@ -226,14 +229,47 @@ var frameOrder = [16]ir.Slot{ir.R8, ir.R9, ir.R10, ir.R11, ir.R12, ir.R13, ir.R1
 
 func (a altStack) holds(sp uint64) bool { return a.Size != 0 && sp > a.Addr && sp-a.Addr <= a.Size }
 
-// enterHandler makes t run the handler of a. It fails if a register is
-// symbolic: the frame would lose its expression.
+// Terms make and read expressions for the model, which has no arena of its own.
+type Terms interface {
+	// Split returns the little-endian bytes of value v with expression r.
+	Split(v uint64, r expr.Ref) mem.Bytes
+	// Word returns the little-endian number that bytes form.
+	Word(mem.Bytes) expr.Ref
+	// Flags returns the arithmetic flags of c where RFLAGS has them, in 64 bits, with the bits of also.
+	Flags(c *cpu.CPU, also uint64) expr.Ref
+}
+
+// SetTerms tells s who makes expressions. Without, no signal handler can run while a register is symbolic.
+func (s *System) SetTerms(t Terms) { s.terms = t }
+
+// put lays register slot of c out at off of b, in n bytes, with its expression.
+func (s *System) put(b mem.Bytes, off, n int, c *cpu.CPU, slot ir.Slot) {
+	if c.Sym.Has(slot) {
+		copy(b.Sym[off:off+n], s.terms.Split(c.R[slot], c.S[slot]).Sym)
+	}
+}
+
+// get makes register slot of c what is at off of b, whose length is 8.
+func (s *System) get(b mem.Bytes, off int, c *cpu.CPU, slot ir.Slot) {
+	v := binary.LittleEndian.Uint64(b.Data[off:])
+	if b = b.Slice(off, off+8); b.IsConcrete() {
+		c.Set(slot, v)
+	} else {
+		c.SetSym(slot, v, s.terms.Word(b))
+	}
+}
+
+// enterHandler makes t run the handler of a. Symbolic registers keep their
+// expressions in the frame.
 func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 	c := &t.CPU
 	symbolic := false
 	c.Sym.Each(func(x ir.Slot) { symbolic = symbolic || x < ir.NumState })
-	if symbolic {
+	switch {
+	case symbolic && s.terms == nil:
 		return unsupported("a signal handler while a register is symbolic")
+	case c.Sym.Has(ir.RSP):
+		return unsupported("a signal handler while the stack pointer is symbolic")
 	}
 	if a.Flags&saRestorer == 0 {
 		return unsupported("a signal handler without SA_RESTORER")
@@ -289,8 +325,25 @@ func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 		s.endProcess(t.proc, Status{Signal: int(unix.SIGSEGV)})
 		return nil
 	}
-	_ = m.Write(frame, b)
-	_ = m.Write(fp, fxsave(c.R[:]))
+	regs, fx := mem.Concrete(b), mem.Concrete(fxsave(c.R[:]))
+	if symbolic {
+		regs.Sym, fx.Sym = make([]expr.Ref, frameSize), make([]expr.Ref, fxSize)
+		for i, slot := range frameOrder {
+			s.put(regs, frameRegs+8*i, 8, c, slot)
+		}
+		flags := s.terms.Flags(c, flagsFixed|c.R[ir.DF]&1<<10)
+		copy(regs.Sym[frameRegs+136:], s.terms.Split(rflags(c.R[:]), flags).Sym)
+		for i := range 8 {
+			phys := ir.FPR + ir.Slot(2*((int(c.R[ir.FTop])+i)&7))
+			s.put(fx, 32+16*i, 8, c, phys)
+			s.put(fx, 40+16*i, 2, c, phys+1)
+		}
+		for i := range 32 {
+			s.put(fx, 160+8*i, 8, c, ir.X0+ir.Slot(i))
+		}
+	}
+	_ = m.WriteSym(frame, regs)
+	_ = m.WriteSym(fp, fx)
 
 	t.Mask |= a.Mask &^ unblockable
 	if a.Flags&saNoDefer == 0 {
@@ -335,31 +388,34 @@ func fxsave(r []uint64) []byte {
 	return b
 }
 
-func fxrstor(t *Task, b []byte) {
+// fxrstor loads what fxsave laid out. Require: the x87 part is concrete.
+func (s *System) fxrstor(t *Task, b mem.Bytes) {
 	le, c := binary.LittleEndian, &t.CPU
-	c.Set(ir.FCW, uint64(le.Uint16(b)))
-	fsw := uint64(le.Uint16(b[2:]))
+	c.Set(ir.FCW, uint64(le.Uint16(b.Data)))
+	fsw := uint64(le.Uint16(b.Data[2:]))
 	top := int(fsw >> 11 & 7)
 	c.Set(ir.FSW, fsw&^0x3800)
 	c.Set(ir.FTop, uint64(top))
-	c.Set(ir.FTag, uint64(b[4]))
-	c.Set(ir.MXCSR, uint64(le.Uint32(b[24:])&0xffff))
+	c.Set(ir.FTag, uint64(b.Data[4]))
+	c.Set(ir.MXCSR, uint64(le.Uint32(b.Data[24:])&0xffff))
 	for i := range 8 {
 		phys := (top + i) & 7
-		c.Set(ir.FPR+ir.Slot(2*phys), le.Uint64(b[32+16*i:]))
-		c.Set(ir.FPR+ir.Slot(2*phys+1), uint64(le.Uint16(b[40+16*i:])))
+		c.Set(ir.FPR+ir.Slot(2*phys), le.Uint64(b.Data[32+16*i:]))
+		c.Set(ir.FPR+ir.Slot(2*phys+1), uint64(le.Uint16(b.Data[40+16*i:])))
 	}
 	for i := range 32 {
-		c.Set(ir.X0+ir.Slot(i), le.Uint64(b[160+8*i:]))
+		s.get(b, 160+8*i, c, ir.X0+ir.Slot(i))
 	}
 }
 
+// sigreturn(2): general and vector registers may be symbolic, what else the frame holds may not.
 func (c *call) sysRtSigreturn() (uint64, error) {
 	frame := c.t.CPU.R[ir.RSP] - 8
 	if c.t.CPU.Sym.Has(ir.RSP) {
 		return 0, unsupported("a symbolic stack pointer")
 	}
-	b, err := c.bytes(frame, frameSize)
+	const sp, pc = frameRegs + 120, frameRegs + 128
+	b, err := c.partly(frame, frameSize, [2]uint64{0, frameRegs}, [2]uint64{sp, frameSize})
 	if err == unix.EFAULT {
 		return 0, c.segv()
 	}
@@ -367,31 +423,45 @@ func (c *call) sysRtSigreturn() (uint64, error) {
 		return 0, err
 	}
 	le := binary.LittleEndian
-	fp := le.Uint64(b[frameFP:])
-	var fx []byte
+	fp := le.Uint64(b.Data[frameFP:])
+	var fx mem.Bytes
 	if fp != 0 {
-		if fx, err = c.bytes(fp, fxSize); err == unix.EFAULT {
+		if fx, err = c.partly(fp, fxSize, [2]uint64{0, 160}); err == unix.EFAULT {
 			return 0, c.segv()
 		} else if err != nil {
 			return 0, err
 		}
 	}
-	cpu := &c.t.CPU
+	regs := &c.t.CPU
 	for i, slot := range frameOrder {
-		cpu.Set(slot, le.Uint64(b[frameRegs+8*i:]))
+		c.s.get(b, frameRegs+8*i, regs, slot)
 	}
-	cpu.PC = le.Uint64(b[frameRegs+128:])
-	fl := le.Uint64(b[frameRegs+136:])
-	cpu.Set(ir.CCOp, uint64(ir.MakeCC(ir.CCFlags, 64)))
-	cpu.Set(ir.CCA, fl&(ir.FlagCF|ir.FlagPF|ir.FlagAF|ir.FlagZF|ir.FlagSF|ir.FlagOF))
-	cpu.Set(ir.CCB, 0)
-	cpu.Set(ir.CCC, 0)
-	cpu.Set(ir.DF, fl&flagDF>>10)
-	if fx != nil {
-		fxrstor(c.t, fx)
+	regs.PC = le.Uint64(b.Data[pc:])
+	fl := le.Uint64(b.Data[frameRegs+136:])
+	regs.Set(ir.CCOp, uint64(ir.MakeCC(ir.CCFlags, 64)))
+	regs.Set(ir.CCA, fl&(ir.FlagCF|ir.FlagPF|ir.FlagAF|ir.FlagZF|ir.FlagSF|ir.FlagOF))
+	regs.Set(ir.CCB, 0)
+	regs.Set(ir.CCC, 0)
+	regs.Set(ir.DF, fl&flagDF>>10)
+	if fp != 0 {
+		c.s.fxrstor(c.t, fx)
 	}
-	c.t.Mask = le.Uint64(b[frameMask:]) &^ unblockable
+	c.t.Mask = le.Uint64(b.Data[frameMask:]) &^ unblockable
 	return 0, newContext
+}
+
+// partly reads n bytes at addr, of which the ranges [lo, hi) of concrete must be concrete.
+func (c *call) partly(addr, n uint64, concrete ...[2]uint64) (mem.Bytes, error) {
+	for _, r := range concrete {
+		if c.p.Mem.HasSym(addr+r[0], r[1]-r[0]) {
+			return mem.Bytes{}, needConcrete{addr + r[0], r[1] - r[0]}
+		}
+	}
+	b, err := c.p.Mem.ReadSym(addr, int(n))
+	if err != nil {
+		return b, unix.EFAULT
+	}
+	return b, nil
 }
 
 // segv kills the process for a bad signal frame.

@@ -46,6 +46,7 @@ type System struct {
 	cfg   *Config
 	stdin mem.Bytes // all of it; f.Off says what has been read
 	host  *Host
+	terms Terms // nil: none
 
 	procs  []*Process // ascending PID; zombies included
 	tasks  []*Task    // ascending TID; live ones only

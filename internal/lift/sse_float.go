@@ -15,9 +15,12 @@ const (
 	stickyPacked = sticky + "; " + noAlign
 )
 
-// float emits d = op(a, s) with MXCSR.
+// float emits d = op(a, s) with MXCSR. An op of one operand has no s.
 func (b *builder) float(u ir.Uop) ir.Slot {
 	u.C = ir.MXCSR
+	if u.Op == ir.FFromI || u.Op == ir.FToI || u.Op == ir.FCvt {
+		u.B = ir.Zero // no register: what an op reads may have to be decided
+	}
 	if u.D == 0 {
 		u.D = b.tmp()
 	}

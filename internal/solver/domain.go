@@ -6,70 +6,237 @@ import (
 	"symchef/internal/expr"
 )
 
-// byteSet is a set of values of at most 8 bits.
-type byteSet [4]uint64
-
-type domainEntry struct {
-	ref expr.Ref
-	set byteSet
+// frame is the range of values that a variable is tried on: n values from lo on, modulo its width.
+type frame struct {
+	lo uint64
+	n  int
 }
 
-// domain answers requests about one variable of at most 8 bits: it evaluates
-// each conjunct once for every value, remembers the set of values that satisfy
-// it, and intersects the sets.
+// valueSet is a set of values of a frame: bit i is lo+i.
+type valueSet []uint64
+
+func (s valueSet) has(i int) bool { return s[i/64]>>(i%64)&1 == 1 }
+
+type domainKey struct {
+	ref expr.Ref
+	frame
+}
+
+// domain answers requests about one variable of few values, a byte or an
+// integer with declared bounds: it evaluates each conjunct once for every value,
+// remembers the set of values that satisfy it, and intersects the sets.
 type domain struct {
 	chain   *Chain
 	next    stage
-	memory  [1 << 12]domainEntry
+	known   map[domainKey]valueSet
+	words   int // in known
+	missing []expr.Ref
+	conj    []expr.Ref
+	todo    []expr.Ref
 	scratch expr.Assignment
 }
 
-// domainNodes is the largest conjunct worth 256 evaluations, in nodes.
-const domainNodes = 60
+const (
+	domainValues = 4096    // most values of a variable
+	domainWork   = 1 << 20 // most evaluations of a node for one request: some 20 ms
+	domainWords  = 1 << 20 // words of sets at which they are forgotten
+)
+
+func newDomain(c *Chain, next stage) *domain {
+	return &domain{chain: c, next: next, known: map[domainKey]valueSet{}}
+}
 
 func (s *domain) check(r *request) Result {
 	c := s.chain
-	if len(r.vars) != 1 || c.ctx.VarWidth(r.vars[0]) > 8 {
+	if len(r.vars) != 1 {
 		return s.next.check(r)
 	}
-	for _, e := range r.conj {
-		if c.supp.nodes(e) > domainNodes {
-			return s.next.check(r)
-		}
-	}
 	v := r.vars[0]
-	all := byteSet{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
-	for _, e := range r.conj {
-		set := s.set(e, v)
-		for i := range all {
-			all[i] &= set[i]
-		}
+	f, ok := s.frame(r.conj, v)
+	if !ok {
+		return s.next.check(r)
+	}
+	all, ok := s.allowed(r.conj, v, f)
+	if !ok {
+		return s.next.check(r)
 	}
 	c.stats.Domains++
 	for i, w := range all {
 		if w != 0 {
 			r.model = c.base(r.hint)
-			r.model[v] = uint64(64*i + bits.TrailingZeros64(w))
+			r.model[v] = f.value(64*i+bits.TrailingZeros64(w), c.ctx.VarWidth(v))
 			return Sat
 		}
 	}
 	return Unsat
 }
 
-func (s *domain) set(e expr.Ref, v expr.VarID) *byteSet {
-	m := &s.memory[uint32(e)*2654435769>>20]
-	if m.ref == e {
-		return &m.set
+// value is the i-th value of f.
+func (f frame) value(i int, w uint) uint64 { return (f.lo + uint64(i)) & expr.Mask(w) }
+
+// frame returns the values of v that conj leaves by its first bounds, a declaration's.
+func (s *domain) frame(conj []expr.Ref, v expr.VarID) (f frame, ok bool) {
+	e := s.chain.ctx
+	w := e.VarWidth(v)
+	if w <= 12 {
+		return frame{0, 1 << w}, true
 	}
+	var lo, end int64
+	hasLo, hasEnd := false, false
+	for _, r := range conj {
+		negated := e.Kind(r) == expr.Not
+		if negated {
+			r = e.A(r)
+		}
+		of := func(k expr.Kind) bool { return e.Kind(r) == k && e.A(r) == e.VarRef(v) }
+		switch {
+		case of(expr.Slt):
+			if k, isConst := e.IsConst(e.B(r)); !isConst {
+				continue
+			} else if n := expr.SignExtend(k, w); negated && !hasLo {
+				lo, hasLo = n, true
+			} else if !negated && !hasEnd {
+				end, hasEnd = n, true
+			}
+		case of(expr.Extract) && negated && e.Lo(r) == w-1 && !hasLo:
+			lo, hasLo = 0, true // not negative
+		}
+		if hasLo && hasEnd {
+			n := uint64(end) - uint64(lo)
+			return frame{uint64(lo) & expr.Mask(w), int(n)}, lo < end && n <= domainValues
+		}
+	}
+	return frame{}, false
+}
+
+// allowed returns the values of v in f that satisfy conj, which mentions nothing
+// else; ok is false where that is too much work.
+func (s *domain) allowed(conj []expr.Ref, v expr.VarID, f frame) (all valueSet, ok bool) {
+	if s.words > domainWords {
+		clear(s.known)
+		s.words = 0
+	}
+	s.missing = s.missing[:0]
+	for _, e := range conj {
+		if s.known[domainKey{e, f}] == nil {
+			s.missing = append(s.missing, e)
+		}
+	}
+	if !s.affordable(s.missing, f) {
+		return nil, false
+	}
+	s.evaluate(s.missing, v, f)
+	all = make(valueSet, (f.n+63)/64)
+	for i := range all {
+		all[i] = ^uint64(0)
+	}
+	all[len(all)-1] >>= -uint(f.n) % 64
+	for _, e := range conj {
+		for i, w := range s.known[domainKey{e, f}] {
+			all[i] &= w
+		}
+	}
+	return all, true
+}
+
+// affordable reports whether evaluating refs on all of f is within domainWork.
+func (s *domain) affordable(refs []expr.Ref, f frame) bool {
 	c := s.chain
-	if len(s.scratch) <= int(v) {
-		s.scratch = make(expr.Assignment, c.ctx.NumVars())
+	gen := c.newMark()
+	left := domainWork / f.n
+	s.todo = append(s.todo[:0], refs...)
+	for len(s.todo) > 0 {
+		t := s.todo[len(s.todo)-1]
+		s.todo = s.todo[:len(s.todo)-1]
+		if c.mark[t] == gen {
+			continue
+		}
+		c.mark[t] = gen
+		if left--; left < 0 {
+			return false
+		}
+		for i, o := range [...]expr.Ref{c.ctx.A(t), c.ctx.B(t), c.ctx.C(t)} {
+			if i < c.ctx.Kind(t).Arity() {
+				s.todo = append(s.todo, o)
+			}
+		}
 	}
-	m.ref, m.set = e, byteSet{}
-	for x := range uint64(1) << c.ctx.VarWidth(v) {
-		s.scratch[v] = x
-		m.set[x/64] |= c.ctx.Eval(e, s.scratch) << (x % 64)
+	return true
+}
+
+// evaluate finds and remembers the sets of refs.
+func (s *domain) evaluate(refs []expr.Ref, v expr.VarID, f frame) {
+	if len(refs) == 0 {
+		return
+	}
+	e := s.chain.ctx
+	size := (f.n + 63) / 64
+	s.words += size * len(refs)
+	sets := make([]valueSet, len(refs))
+	for i := range refs {
+		sets[i] = make(valueSet, size)
+	}
+	s.each(v, f, func(x int) {
+		for i, r := range refs {
+			sets[i][x/64] |= e.EvalMemo(r, s.scratch) << (x % 64)
+		}
+	})
+	for i, r := range refs {
+		s.known[domainKey{r, f}] = sets[i]
+	}
+}
+
+// each calls do for the number of every value of f, with scratch set to it.
+func (s *domain) each(v expr.VarID, f frame, do func(x int)) {
+	e := s.chain.ctx
+	if len(s.scratch) < e.NumVars() {
+		s.scratch = make(expr.Assignment, e.NumVars())
+	}
+	for x := range f.n {
+		s.scratch[v] = f.value(x, e.VarWidth(v))
+		e.NewEval()
+		do(x)
 	}
 	s.scratch[v] = 0
-	return &m.set
+}
+
+// bounds returns the least and the greatest value of an expression over one
+// variable of few values; ok is false where it is another, where conj is not about
+// that variable alone, or where none of its values satisfies conj.
+func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, ok bool) {
+	c := s.chain
+	vars := c.supp.vars(value)
+	if len(vars) != 1 {
+		return 0, 0, false
+	}
+	v := vars[0]
+	s.conj = s.conj[:0]
+	for _, r := range conj {
+		s.conj = c.ctx.Conjuncts(s.conj, r)
+	}
+	about := s.conj[:0]
+	for _, r := range s.conj {
+		switch set := c.supp.vars(r); {
+		case len(set) == 1 && set[0] == v:
+			about = append(about, r)
+		case c.ctx.SupportSet(r).Has(v):
+			return 0, 0, false
+		}
+	}
+	f, ok := s.frame(about, v)
+	if !ok || !s.affordable([]expr.Ref{value}, f) {
+		return 0, 0, false
+	}
+	all, ok := s.allowed(about, v, f)
+	if !ok {
+		return 0, 0, false
+	}
+	lo, ok = ^uint64(0), false
+	s.each(v, f, func(x int) {
+		if all.has(x) {
+			n := c.ctx.EvalMemo(value, s.scratch)
+			lo, hi, ok = min(lo, n), max(hi, n), true
+		}
+	})
+	return lo, hi, ok
 }

@@ -30,6 +30,11 @@ func (c *Chain) Bounds(q Query, value expr.Ref) (lo, hi uint64, res Result) {
 	if res != Sat {
 		return 0, 0, res
 	}
+	if !c.opts.Without["domain"] {
+		if lo, hi, ok := c.dom.bounds(q.Conjuncts, value); ok {
+			return lo, hi, Sat
+		}
+	}
 	q = Query{Conjuncts: q.Conjuncts, Hint: m}
 	if lo, res = c.extreme(q, value, false); res != Sat {
 		return 0, 0, res

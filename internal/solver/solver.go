@@ -20,7 +20,7 @@
 //	slice      keeps the conjuncts connected to the new ones by shared variables
 //	models     tries the query's own model, then 32 recent ones
 //	cache      exact earlier queries, and known contradictory subsets
-//	domain     one input byte: intersects the conjuncts' sets of allowed values
+//	domain     one variable of few values: intersects the conjuncts' sets of allowed values
 //	backend    the incremental SAT instance; then a fresh one; then the fallback
 //
 // # What the caller promises
@@ -173,6 +173,7 @@ type Chain struct {
 	supp  *supports
 	stats Stats
 	back  *backend
+	dom   *domain
 	adv   *adversary
 	gen   uint32 // of mark
 	mark  []uint32
@@ -200,7 +201,8 @@ func New(ctx *expr.Ctx, o Options) *Chain {
 			s = d
 		}
 	}
-	add("domain", &domain{chain: c, next: s})
+	c.dom = newDomain(c, s)
+	add("domain", c.dom)
 	add("cache", newCache(c, s))
 	add("models", &models{chain: c, next: s})
 	s = &slice{chain: c, next: s}

@@ -1,0 +1,150 @@
+package complete
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"symchef/internal/expr"
+	"symchef/internal/session"
+	"symchef/internal/testcase"
+)
+
+const gcc = "/usr/bin/gcc"
+
+// cPrograms are the files of testdata/c, how each is built, and how many bytes of input it has.
+var cPrograms = []struct {
+	name  string
+	bytes int
+	flags []string
+}{
+	{"abort", 1, []string{"-O2", "-O0 -static"}},
+	{"atoi", 1, []string{"-O0", "-O3 -static"}},
+	{"bits", 1, []string{"-O0 -static", "-O2", "-O3 -mpopcnt"}},
+	{"bsearch", 1, []string{"-O2 -static"}},
+	{"counts", 2, []string{"-O2 -static"}},
+	{"crc", 2, []string{"-O3 -static"}},
+	{"ctype", 1, []string{"-O2", "-O0 -static"}},
+	{"divide", 1, []string{"-O0", "-O3 -static"}},
+	{"divide64", 1, []string{"-O0 -static", "-O2"}},
+	{"floats", 1, []string{"-O2", "-O0 -static"}},
+	{"heap", 1, []string{"-O0", "-O2 -static"}},
+	{"longjmp", 1, []string{"-O0", "-O2 -static"}},
+	{"memcmp", 1, []string{"-O0", "-O2 -static", "-O3 -fno-builtin"}},
+	{"overflow", 1, []string{"-O0 -static", "-O3"}},
+	{"pointers", 1, []string{"-O0", "-O3 -static"}},
+	{"printf", 1, []string{"-O2 -static"}},
+	{"qsort", 2, []string{"-O2 -static"}},
+	{"segv", 1, []string{"-O0", "-O2 -static"}},
+	{"shifts", 1, []string{"-O0 -static", "-O2"}},
+	{"signals", 1, []string{"-O0", "-O2 -static"}},
+	{"snprintf", 1, []string{"-O2", "-O0 -static"}},
+	{"stack", 1, []string{"-O0 -fstack-protector-all -static"}},
+	{"store", 1, []string{"-O0", "-O3 -static"}},
+	{"strings", 1, []string{"-O2 -static"}},
+	{"strstr", 2, []string{"-O0 -static"}},
+	{"strtod", 1, []string{"-O2"}},
+	{"strtok", 2, []string{"-O2 -static"}},
+	{"strtol", 1, []string{"-O0", "-O3 -static"}},
+	{"switch", 1, []string{"-O0", "-O2 -static", "-O3"}},
+	{"table", 1, []string{"-O0 -static", "-O3"}},
+	{"vector", 2, []string{"-O2 -static", "-O3 -static"}},
+	{"wild", 1, []string{"-O2"}},
+}
+
+// build links a C program of testdata with main, and its object file with loop.
+func build(t *testing.T, name, flags string) (program, loop string) {
+	t.Helper()
+	dir := t.TempDir()
+	object := filepath.Join(dir, "test.o")
+	cc := func(out string, args ...string) string {
+		args = append(strings.Fields(flags), append(args, "-w", "-o", out)...)
+		if text, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+			t.Fatalf("gcc %s: %v\n%s", strings.Join(args, " "), err, text)
+		}
+		return out
+	}
+	cc(object, "-c", filepath.Join("testdata/c", name+".c"))
+	program = cc(filepath.Join(dir, "program"), "testdata/c/main.c", object, "-lm")
+	return program, cc(filepath.Join(dir, "loop"), "testdata/c/loop.c", object, "-lm")
+}
+
+// nativeC runs loop on all values of n bytes.
+func nativeC(t *testing.T, loop string, n int) []run {
+	t.Helper()
+	text, err := exec.Command(loop, fmt.Sprint(n)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []run
+	for in := bytes.NewReader(text); in.Len() > 0; {
+		var head struct{ Status, Len uint32 }
+		err := binary.Read(in, binary.LittleEndian, &head)
+		r := run{Inputs: map[string]int64{}, Output: make([]byte, head.Len)}
+		if err == nil {
+			_, err = io.ReadFull(in, r.Output)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			r.Inputs[fmt.Sprintf("stdin[%d]", i)] = int64(len(runs) >> (8 * (n - 1 - i)) & 255)
+		}
+		r.Outcome = outcomeOf(syscall.WaitStatus(head.Status))
+		runs = append(runs, r)
+	}
+	if len(runs) != 1<<(8*n) {
+		t.Fatalf("%d native runs", len(runs))
+	}
+	return runs
+}
+
+func outcomeOf(w syscall.WaitStatus) testcase.Outcome {
+	signal := ""
+	if w.Signaled() {
+		signal = map[syscall.Signal]string{
+			syscall.SIGABRT: "SIGABRT", syscall.SIGFPE: "SIGFPE", syscall.SIGSEGV: "SIGSEGV", syscall.SIGUSR1: "SIGUSR1",
+		}[w.Signal()]
+	}
+	return testcase.ProgramOutcome(w.ExitStatus(), signal, nil)
+}
+
+// The paths of C programs account for every input, whatever the compiler makes of them.
+func TestC(t *testing.T) {
+	needs(t, gcc)
+	wanted := regexp.MustCompile(*only)
+	for _, p := range cPrograms {
+		for _, flags := range p.flags {
+			if name := p.name + strings.ReplaceAll(flags, " ", ""); wanted.MatchString(name) {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					program, loop := build(t, p.name, flags)
+					exhaust(t, program, nativeC(t, loop, p.bytes), p.bytes)
+				})
+			}
+		}
+	}
+}
+
+// exhaust explores a C program with n symbolic bytes of standard input and checks it against runs.
+func exhaust(t *testing.T, program string, runs []run, n int) {
+	r := exploreAll(t, session.Options{Program: []string{program}, StdinLen: n})
+	tests, _, err := r.Tests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := expr.New()
+	paths := readPaths(t, ctx, r, tests)
+	check(t, ctx, paths, runs)
+	if behaviours(runs) < 2 {
+		t.Error("one behaviour for every input")
+	}
+	t.Logf("%d inputs, %d behaviours, %d paths in %.1f s", len(runs), behaviours(runs), len(paths), r.Summary.ElapsedS)
+}

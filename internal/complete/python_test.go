@@ -1,0 +1,95 @@
+package complete
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+
+	"symchef/internal/expr"
+	"symchef/internal/session"
+	"symchef/internal/testcase"
+)
+
+const python = "/usr/bin/python3.11"
+
+// pythonRun is a line of native.py.
+type pythonRun struct {
+	Program string
+	Inputs  map[string]int64
+	Output  string // hexadecimal
+	Outcome testcase.Outcome
+}
+
+// nativePython runs all Python programs on all inputs. The programs' order is that of their numbers.
+func nativePython(t *testing.T) (names []string, runs map[string][]run) {
+	t.Helper()
+	lib, cleanup, err := session.GuestLibrary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cleanup()
+	cmd := exec.Command(python, "testdata/python/native.py")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+lib)
+	cmd.Stderr = os.Stderr
+	lines, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs = map[string][]run{}
+	for dec := json.NewDecoder(bytes.NewReader(lines)); ; {
+		var l pythonRun
+		err := dec.Decode(&l)
+		if errors.Is(err, io.EOF) {
+			return names, runs
+		}
+		out, err2 := hex.DecodeString(l.Output)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if runs[l.Program] == nil {
+			names = append(names, l.Program)
+		}
+		l.Inputs["program"] = int64(len(names) - 1)
+		runs[l.Program] = append(runs[l.Program], run{l.Inputs, out, l.Outcome})
+	}
+}
+
+// One exploration of all Python programs accounts for every input of each.
+func TestPython(t *testing.T) {
+	needs(t, python)
+	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+	t.Setenv("COMPLETE_ONLY", *only)
+	names, runs := nativePython(t)
+	if len(names) < 40 && *only == "" {
+		t.Errorf("%d programs", len(names))
+	}
+	r := exploreAll(t, session.Options{Test: "testdata/python/programs.py", Interpreter: python, StdinLen: -1, Workers: 2})
+	tests, _, err := r.Tests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := make([][]testcase.Test, len(names))
+	for _, test := range tests {
+		n, err := test.Inputs[0].Choice()
+		if err != nil {
+			t.Fatal(err)
+		}
+		of[n] = append(of[n], test)
+	}
+	for i, name := range names {
+		t.Run(name, func(t *testing.T) {
+			ctx := expr.New()
+			paths := readPaths(t, ctx, r, of[i])
+			check(t, ctx, paths, runs[name])
+			if behaviours(runs[name]) < 2 {
+				t.Error("one behaviour for every input")
+			}
+			t.Logf("%d inputs, %d behaviours, %d paths", len(runs[name]), behaviours(runs[name]), len(paths))
+		})
+	}
+}
