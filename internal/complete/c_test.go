@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -59,16 +60,22 @@ var cPrograms = []struct {
 	{"wild", 1, []string{"-O2"}},
 }
 
+// compile runs gcc.
+func compile(t *testing.T, out string, args ...string) {
+	t.Helper()
+	args = append(args, "-w", "-o", out)
+	if text, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc %s: %v\n%s", strings.Join(args, " "), err, text)
+	}
+}
+
 // build links a C program of testdata with main, and its object file with loop.
 func build(t *testing.T, name, flags string) (program, loop string) {
 	t.Helper()
 	dir := t.TempDir()
 	object := filepath.Join(dir, "test.o")
 	cc := func(out string, args ...string) string {
-		args = append(strings.Fields(flags), append(args, "-w", "-o", out)...)
-		if text, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
-			t.Fatalf("gcc %s: %v\n%s", strings.Join(args, " "), err, text)
-		}
+		compile(t, out, append(strings.Fields(flags), args...)...)
 		return out
 	}
 	cc(object, "-c", filepath.Join("testdata/c", name+".c"))
@@ -147,4 +154,39 @@ func exhaust(t *testing.T, program string, runs []run, n int) {
 		t.Error("one behaviour for every input")
 	}
 	t.Logf("%d inputs, %d behaviours, %d paths in %.1f s", len(runs), behaviours(runs), len(paths), r.Summary.ElapsedS)
+}
+
+// A program that looks up eight symbolic bytes in a table of 256 entries does not
+// fork at all, and its one path has the right output.
+func TestLookUps(t *testing.T) {
+	needs(t, gcc)
+	for _, flags := range []string{"-O0", "-O2 -static"} {
+		t.Run(flags, func(t *testing.T) {
+			program, _ := build(t, "eight", flags)
+			r := exploreAll(t, session.Options{Program: []string{program}, StdinLen: 8})
+			tests, _, err := r.Tests()
+			if err != nil || len(tests) != 1 || len(tests[0].Decisions) != 0 {
+				t.Fatalf("%v: %+v", err, tests)
+			}
+			ctx := expr.New()
+			paths := readPaths(t, ctx, r, tests)
+			rng := rand.New(rand.NewPCG(8, 8))
+			var runs []run
+			for n := range 1000 {
+				x := run{Inputs: map[string]int64{}, Outcome: testcase.Outcome{Kind: testcase.OK}}
+				sum := byte(0)
+				for i := range 8 {
+					v := rng.IntN(256)
+					if n == 0 {
+						v = 0 // what the path's test case has
+					}
+					x.Inputs[fmt.Sprintf("stdin[%d]", i)] = int64(v)
+					sum = sum*3 + (byte(v*v*7) ^ byte(v>>3))
+				}
+				x.Output = []byte{sum}
+				runs = append(runs, x)
+			}
+			check(t, ctx, paths, runs)
+		})
+	}
 }

@@ -186,6 +186,7 @@ var ruleRows = []struct{ name, hit, miss string }{
 	{"extract-sext", "(extract (sext a 2w) 4 w)", "(extract x 4 w)"},
 	{"extract-ite", "(extract (ite p (concat a b) (concat b d)) 0 w)", "(extract (ite p x y) 0 w)"},
 	{"extract-select-bit", "(extract (select a w 3 9 4 9) 1 1)", "(extract (select a w 3 9 4 9) 1 2)"},
+	{"extract-magic", "(extract (mul (zext (extract a 0 2) 8) 11) 5 3)", "(extract (mulhu a b) 0 1)"},
 	{"extract-known", "(extract (mul (shl a 2) b) 0 2)", "(extract a 0 2)"},
 	{"extract-low-bvadd", "(extract (add (zext a 2w) x) 0 w)", "(extract (add x y) 0 w)"},
 	{"extract-low-bvmul", "(extract (mul (zext a 2w) x) 0 w)", "(extract (mul x y) 0 w)"},

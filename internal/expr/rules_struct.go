@@ -1,5 +1,7 @@
 package expr
 
+import "math/bits"
+
 // structRules are the rules of Concat, Extract, ZExt and SExt.
 func structRules() []rule {
 	rules := []rule{
@@ -116,6 +118,25 @@ func structRules() []rule {
 				return 0
 			}
 			return c.tableTest(t.a, func(v uint64) bool { return v>>t.lo&1 == 1 })
+		}},
+		// match: the high bits of x*m, or of MulHU(x, m), that are x/d for every x (magic)  result: that part of x/d
+		{name: "extract-magic", kind: Extract, apply: func(c *Ctx, t term) Ref {
+			shift := t.lo
+			if c.Kind(t.a) == MulHU {
+				shift += c.Width(t.a)
+			} else if c.Kind(t.a) != Mul {
+				return 0
+			}
+			m, konst := c.IsConst(c.B(t.a))
+			if !konst {
+				return 0
+			}
+			d := c.magic(c.A(t.a), m, shift, c.Kind(t.a) == Mul)
+			if d == 0 {
+				return 0
+			}
+			x := c.A(t.a)
+			return c.Extract(c.UDiv(x, c.Const(d, c.Width(x))), 0, t.w)
 		}},
 		// match: bits of x that are known  result: a constant
 		{name: "extract-known", kind: Extract, apply: func(c *Ctx, t term) Ref {
@@ -244,4 +265,34 @@ func (c *Ctx) join(hi, lo Ref) Ref {
 		return 0
 	}
 	return c.choose(p, h1<<nl|l1, h0<<nl|l0, nh+nl)
+}
+
+// magic returns d such that x*m >> shift is x/d for every x, or 0. whole: the product has no
+// more bits than x. Compilers divide by constants so (Granlund and Montgomery, Division by
+// Invariant Integers using Multiplication, 1994, theorem 4.2).
+func (c *Ctx) magic(x Ref, m uint64, shift uint, whole bool) uint64 {
+	w := c.Width(x)
+	_, most := c.Range(x)
+	if hi, lo := bits.Mul64(most, m); whole && (hi != 0 || lo > Mask(w)) || m < 3 || shift > 127 {
+		return 0
+	}
+	// d is 2^shift/m, rounded up; m*d = 2^shift + e, and x*e has to stay below 2^shift.
+	hi, lo := uint64(0), uint64(0)
+	if shift < 64 {
+		lo = 1 << shift
+	} else {
+		hi = 1 << (shift - 64)
+	}
+	if hi >= m {
+		return 0
+	}
+	d, rest := bits.Div64(hi, lo, m)
+	if rest == 0 || d >= Mask(w) {
+		return 0
+	}
+	e := m - rest
+	if h, l := bits.Mul64(most, e); h > hi || h == hi && l >= lo {
+		return 0
+	}
+	return d + 1
 }

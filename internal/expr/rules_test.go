@@ -3,6 +3,7 @@ package expr_test
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -336,4 +337,32 @@ func TestRulesBySolver(t *testing.T) {
 		}
 	}
 	t.Logf("%d proofs by %v", proofs, solvers)
+}
+
+// A division that a compiler has turned into a multiplication is one again, and has the same values.
+func TestMagicDivision(t *testing.T) {
+	for _, d := range []uint64{3, 5, 7, 10, 12, 100, 641, 1000, 10000, 1000000007} {
+		for _, k := range []uint{1, 3, 4, 7, 13, 29} {
+			// ceil(2^(32+k)/d), for d between 2^(k-1) and 2^k exact for all of 32 bits if the error is small
+			m := uint64(1)<<(32+k)/d + 1
+			c := expr.New()
+			x := c.Var("x", 32)
+			r := c.LShr(c.Mul(c.ZExt(x, 64), c.Const(m, 64)), c.Const(uint64(32+k), 64))
+			if e := m*d - uint64(1)<<(32+k); m < 1<<32 && e <= 1<<k && r != c.ZExt(c.UDiv(x, c.Const(d, 32)), 64) {
+				t.Errorf("x*%#x >> %d is not x/%d", m, 32+k, d)
+			}
+			for _, v := range []uint64{0, 1, d - 1, d, d + 1, 1<<31 - 1, 1 << 31, 1<<32 - 1, (1<<32 - 1) / d * d, (1<<32-1)/d*d - 1} {
+				hi, lo := bits.Mul64(v, m)
+				if want := lo >> (32 + k); hi == 0 && c.Eval(r, expr.Assignment{v}) != want {
+					t.Errorf("%d*%#x >> %d is %d, not %d", v, m, 32+k, c.Eval(r, expr.Assignment{v}), want)
+				}
+			}
+		}
+	}
+	c := expr.New()
+	x := c.Var("x", 64)
+	r := c.LShr(c.MulHU(x, c.Const(0xcccccccccccccccd, 64)), c.Const(3, 64))
+	if r != c.UDiv(x, c.Const(10, 64)) {
+		t.Error("a 64-bit division by 10 is not found")
+	}
 }

@@ -1,4 +1,4 @@
-"""All programs of this folder as one test: the first input chooses one.
+"""All programs of a folder, by default this one, as one test: the first input chooses one.
 
 They share one boot of the interpreter.
 """
@@ -9,7 +9,7 @@ import sys
 
 import symchef
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+FOLDER = os.environ.get("COMPLETE_FOLDER") or os.path.dirname(os.path.abspath(__file__))
 
 
 def load(wanted=""):
