@@ -21,6 +21,10 @@ func limitMemory(limit uint64) {
 	}
 }
 
+// patience is how many collections in a row may find more alive than the limit, although
+// all was given up that can be.
+const patience = 8
+
 // memory keeps the run within its memory, of which at most half may be alive between collections: first pending states
 // become virtual, then the engine is replaced and its expressions go. Neither changes what
 // is explored. It returns why the exploration must end if that is not enough.
@@ -39,10 +43,10 @@ func (w *worker) memory() (why string) {
 		w.x.Evict(w.x.Kept() / 2)
 	case w.ctx.Bytes() > limit/8:
 		w.renew = true
-		if h.live > limit { // one path alone needs more
-			return "limit: --max-memory"
-		}
-	case h.live > limit/10*9:
+	}
+	if h.live <= limit {
+		r.over = 0
+	} else if r.over++; r.over > patience {
 		return "limit: --max-memory"
 	}
 	return ""

@@ -53,9 +53,7 @@ func (p *pool) Take(c context.Context) (explore.Frontier, bool) {
 	p.running--
 	p.waiting++
 	defer func() { p.waiting--; p.changed() }()
-	for {
-		p.done = p.done || len(p.queue) == 0 && p.running == 0
-		p.changed()
+	for p.changed(); ; p.wake.Wait() {
 		switch {
 		case p.done:
 			return explore.Frontier{}, false
@@ -65,7 +63,6 @@ func (p *pool) Take(c context.Context) (explore.Frontier, bool) {
 			p.running++
 			return f, true
 		}
-		p.wake.Wait()
 	}
 }
 
@@ -95,6 +92,7 @@ func (p *pool) end() {
 
 // changed tells the others. Require: mu is held.
 func (p *pool) changed() {
+	p.done = p.done || p.running == 0 && len(p.queue) == 0
 	p.hungry.Store(int32(max(p.waiting-len(p.queue), 0)))
 	if p.pausing.Load() && p.parked == p.running {
 		p.save(slices.Concat(p.parts, p.queue))

@@ -46,6 +46,7 @@ type run struct {
 	tests    []testcase.Test
 	lastSum  time.Time
 	lastLive uint64 // bytes
+	over     int    // collections in a row that found more alive than the limit
 	saveErr  error
 	hadBegin bool
 	cfg      kernel.Config // of a Python run
