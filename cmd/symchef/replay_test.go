@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"symchef/internal/high"
 )
 
 // shout is a program with three classes of outcome.
@@ -172,4 +175,39 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s still runs", p)
 		}
 	}
+}
+
+// In another process each test case takes the path of its decision log again, and the tree shows the paths.
+func TestRerun(t *testing.T) {
+	b := pythonBox(t)
+	b.write("test_r.py", "import symchef\ndef test_r(s: symchef.Str(3)):\n    print(s.find('x'))\n    assert s != 'abc'\n")
+	b.run("run", "--out", "out", "--no-replay", "test_r.py").want(1, "exhausted: every input")
+	sum, tests := b.load("out")
+	b.run("rerun", "out").want(0, fmt.Sprintf("re-executed: %d agreed, 0 strayed", len(tests)))
+	b.run("rerun", "--test", tests[0].ID, "out").want(0, "re-executed: 1 agreed")
+	b.run("rerun", "--test", "t999999", "out").oneLine(2, "t999999")
+	b.run("rerun", "nowhere").oneLine(2, "nowhere")
+
+	tree := b.run("tree", "out").want(0, "assertion AssertionError").stdout
+	for _, x := range tests {
+		if !strings.Contains(tree, x.ID) {
+			t.Errorf("no %s in the tree\n%s", x.ID, tree)
+		}
+	}
+	var doc high.Doc
+	if err := json.Unmarshal([]byte(b.run("tree", "--format", "json", "out").want(0).stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	ends := 0
+	for _, n := range doc.Nodes {
+		for _, e := range n.Ends {
+			ends += e.Low
+		}
+	}
+	if ends != sum.Paths.Low || doc.Nodes[0].Low != ends {
+		t.Errorf("the tree has %d low-level paths, %d at its root, the run %d", ends, doc.Nodes[0].Low, sum.Paths.Low)
+	}
+	b.run("tree", "--format", "dot", "out").want(0, "digraph")
+	b.run("tree", "--format", "svg", "out").want(0, "<svg ", "</svg>")
+	b.run("tree", "--format", "png", "out").oneLine(2, "want text, dot, svg or json")
 }
