@@ -188,7 +188,7 @@ func TestRerun(t *testing.T) {
 	b.run("rerun", "--test", "t999999", "out").oneLine(2, "t999999")
 	b.run("rerun", "nowhere").oneLine(2, "nowhere")
 
-	tree := b.run("tree", "out").want(0, "assertion AssertionError").stdout
+	tree := b.run("tree", "out").want(0, "assertion AssertionError", "test_r.py:4 test_r").stdout
 	for _, x := range tests {
 		if !strings.Contains(tree, x.ID) {
 			t.Errorf("no %s in the tree\n%s", x.ID, tree)

@@ -16,8 +16,8 @@ func treeCmd() *cobra.Command {
 		Use:   "tree [--format text|dot|svg|json] DIR",
 		Short: "Show the high-level execution tree of a run",
 		Long: "Show the paths of the interpreted program that a run has found: a tree, folded where it does not branch, with\n" +
-			"how many low-level paths go each way and how they ended. Instructions are named by the digest of their code\n" +
-			"object and the offset in it.",
+			"how many low-level paths go each way and how they ended. Instructions are named by source line and function\n" +
+			"where these are known, else by the digest of their code object and the offset in it.",
 		Example: "  symchef tree symchef-out-test_email\n  symchef tree --format svg symchef-out-test_email > tree.svg",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -31,11 +31,11 @@ func treeCmd() *cobra.Command {
 			}
 			switch format {
 			case "text":
-				d.WriteText(os.Stdout, nil)
+				d.WriteText(os.Stdout)
 			case "dot":
-				d.WriteDot(os.Stdout, nil)
+				d.WriteDot(os.Stdout)
 			case "svg":
-				d.WriteSVG(os.Stdout, nil)
+				d.WriteSVG(os.Stdout)
 			case "json":
 				writeJSON(&d)
 			default:

@@ -26,6 +26,8 @@ type DocNode struct {
 type Location struct {
 	Code   uint32 `json:"code"` // index in Codes
 	Offset uint32 `json:"offset"`
+	// Source is FILE:LINE NAME, as far as it is known.
+	Source string `json:"source,omitempty"`
 }
 
 // DocEnd is how low-level paths ended that are one high-level path.
@@ -42,15 +44,20 @@ func (t *Tree) Doc() *Doc {
 	for _, c := range t.Codes {
 		d.Codes = append(d.Codes, hex.EncodeToString(c[:]))
 	}
-	d.add(&t.Root, -1)
+	d.add(t, &t.Root, -1)
 	return d
 }
 
-func (d *Doc) add(n *Node, parent int) int {
+func (t *Tree) location(s Step) Location {
+	l := t.Labels[t.Codes[s.Code]]
+	return Location{s.Code, s.Offset, l.At(s.Offset)}
+}
+
+func (d *Doc) add(t *Tree, n *Node, parent int) int {
 	at := len(d.Nodes)
 	out := DocNode{Parent: parent, Steps: len(n.Steps), Low: len(n.Ends)}
 	if len(n.Steps) > 0 {
-		out.First, out.Last = Location(n.Steps[0]), Location(n.Steps[len(n.Steps)-1])
+		out.First, out.Last = t.location(n.Steps[0]), t.location(n.Steps[len(n.Steps)-1])
 	}
 	for _, e := range n.Ends {
 		i := slices.IndexFunc(out.Ends, func(o DocEnd) bool { return o.After == e.Pos && o.Outcome == e.Outcome })
@@ -65,14 +72,19 @@ func (d *Doc) add(n *Node, parent int) int {
 	}
 	d.Nodes = append(d.Nodes, out)
 	for _, k := range n.Kids {
-		low := d.add(k, at)
+		low := d.add(t, k, at)
 		d.Nodes[at].Low += low
 	}
 	return d.Nodes[at].Low
 }
 
 // Merge adds the paths of u, which another worker has explored.
-func (t *Tree) Merge(u *Tree) { t.merge(u, &u.Root, Place{}) }
+func (t *Tree) Merge(u *Tree) {
+	for d, l := range u.Labels {
+		t.label(d, l)
+	}
+	t.merge(u, &u.Root, Place{})
+}
 
 func (t *Tree) merge(u *Tree, n *Node, at Place) {
 	ends := slices.Clone(n.Ends)

@@ -95,7 +95,7 @@ type Tracker struct {
 // belongs to the worker's machine.
 func NewTracker(res *hlpc.Result) *Tracker {
 	t := &Tracker{}
-	t.tracer = hlpc.Tracer{Result: res, OnStep: t.step}
+	t.tracer = hlpc.Tracer{Result: res, OnStep: t.step, OnCode: t.Tree.label}
 	return t
 }
 

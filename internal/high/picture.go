@@ -16,26 +16,22 @@ func (d *Doc) kids() map[int][]int {
 	return out
 }
 
-// Namer names a location for people; it may be nil.
-type Namer func(Location) string
-
-func (d *Doc) name(f Namer, l Location) string {
-	if f != nil {
-		if s := f(l); s != "" {
-			return s
-		}
-	}
-	if int(l.Code) >= len(d.Codes) {
+// name names a location: by its source, else by digest and offset.
+func (d *Doc) name(l Location) string {
+	switch {
+	case l.Source != "":
+		return l.Source
+	case int(l.Code) >= len(d.Codes):
 		return "?"
 	}
 	return fmt.Sprintf("%.8s+%d", d.Codes[l.Code], l.Offset)
 }
 
-func (n *DocNode) label(d *Doc, f Namer) string {
+func (n *DocNode) label(d *Doc) string {
 	if n.Steps == 0 {
 		return "start"
 	}
-	return fmt.Sprintf("%s .. %s  (%d steps, %d low-level)", d.name(f, n.First), d.name(f, n.Last), n.Steps, n.Low)
+	return fmt.Sprintf("%s .. %s  (%d steps, %d low-level)", d.name(n.First), d.name(n.Last), n.Steps, n.Low)
 }
 
 // String is the end in one line.
@@ -48,7 +44,7 @@ func (e DocEnd) String() string {
 }
 
 // WriteText draws the tree with lines of text.
-func (d *Doc) WriteText(w io.Writer, f Namer) {
+func (d *Doc) WriteText(w io.Writer) {
 	kids := d.kids()
 	var draw func(i int, indent string)
 	draw = func(i int, indent string) {
@@ -64,22 +60,22 @@ func (d *Doc) WriteText(w io.Writer, f Namer) {
 				continue
 			}
 			kid := kids[i][k-len(n.Ends)]
-			fmt.Fprintf(w, "%s%s%s\n", indent, branch, d.Nodes[kid].label(d, f))
+			fmt.Fprintf(w, "%s%s%s\n", indent, branch, d.Nodes[kid].label(d))
 			draw(kid, indent+below)
 		}
 	}
 	for _, root := range kids[-1] {
-		fmt.Fprintln(w, d.Nodes[root].label(d, f))
+		fmt.Fprintln(w, d.Nodes[root].label(d))
 		draw(root, "")
 	}
 }
 
 // WriteDot writes the tree for Graphviz.
-func (d *Doc) WriteDot(w io.Writer, f Namer) {
+func (d *Doc) WriteDot(w io.Writer) {
 	fmt.Fprintln(w, "digraph tree {\n  rankdir=LR; node [shape=box, fontname=monospace, fontsize=10];")
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
-		fmt.Fprintf(w, "  n%d [label=%q];\n", i, n.label(d, f))
+		fmt.Fprintf(w, "  n%d [label=%q];\n", i, n.label(d))
 		if n.Parent >= 0 {
 			fmt.Fprintf(w, "  n%d -> n%d;\n", n.Parent, i)
 		}
@@ -98,7 +94,7 @@ const (
 )
 
 // WriteSVG draws the tree as a picture: one row per node and end, children indented.
-func (d *Doc) WriteSVG(w io.Writer, f Namer) {
+func (d *Doc) WriteSVG(w io.Writer) {
 	kids := d.kids()
 	var body strings.Builder
 	row, widest := 0, 0
@@ -118,7 +114,7 @@ func (d *Doc) WriteSVG(w io.Writer, f Namer) {
 	var draw func(i, depth int) int
 	draw = func(i, depth int) int {
 		n := &d.Nodes[i]
-		y := text(depth, n.label(d, f), "#333")
+		y := text(depth, n.label(d), "#333")
 		for _, e := range n.Ends {
 			line(depth, y, text(depth+1, e.String(), outcomeColour(e.Outcome)))
 		}

@@ -16,6 +16,8 @@ type Step struct {
 type Tree struct {
 	Root  Node
 	Codes []hlpc.Digest
+	// Labels name code objects for people.
+	Labels map[hlpc.Digest]hlpc.Label
 
 	index map[hlpc.Digest]uint32
 	steps int
@@ -58,6 +60,13 @@ func (t *Tree) code(d hlpc.Digest) uint32 {
 		t.index[d] = i
 	}
 	return i
+}
+
+func (t *Tree) label(d hlpc.Digest, l hlpc.Label) {
+	if t.Labels == nil {
+		t.Labels = map[hlpc.Digest]hlpc.Label{}
+	}
+	t.Labels[d] = l
 }
 
 // now is p in the tree as it is: nodes may have been cut since p was made.

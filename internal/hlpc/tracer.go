@@ -80,8 +80,11 @@ type Tracer struct {
 	Result *Result
 	Cursor *Cursor
 	OnStep func(*kernel.System, Step)
+	// OnCode, if not nil, is called with each code object that is new, before its first step.
+	OnCode func(Digest, Label)
 
 	modules modules
+	known   map[Digest]bool // code objects that OnCode was called with
 }
 
 // Watch is an exec.Machine's Watch.
@@ -129,7 +132,15 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 		return
 	}
 	if r.rule != nil && pc-top.code.Start >= top.code.Size {
-		top.code = r.codeAt(s, interp.Roots{HLPC: pc, Frame: frame})
+		var parts [][]byte
+		top.code, parts = r.codeAt(s, interp.Roots{HLPC: pc, Frame: frame})
+		if t.OnCode != nil && parts != nil && !t.known[top.code.Digest] {
+			if t.known == nil {
+				t.known = map[Digest]bool{}
+			}
+			t.known[top.code.Digest] = true
+			t.OnCode(top.code.Digest, labelOf(r.rule.Label, parts))
+		}
 	}
 	t.OnStep(sys, Step{HLPC: pc, Frame: frame, Code: top.code, Offset: pc - top.code.Start, Depth: len(at.stack) - 1})
 }
@@ -137,26 +148,29 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 // maxIdentity bounds the bytes that identify a code object.
 const maxIdentity = 1 << 20
 
-// codeAt is the code object that the rule finds; the zero Code if that does not hold the HLPC.
-func (r *Result) codeAt(s *mem.Space, at interp.Roots) Code {
+// codeAt is the code object that the rule finds, with the parts of its identity; the zero Code if
+// that does not hold the HLPC.
+func (r *Result) codeAt(s *mem.Space, at interp.Roots) (Code, [][]byte) {
 	start, err1 := r.rule.Start.Eval(at, s.ReadU)
 	size, err2 := r.rule.Size.Eval(at, s.ReadU)
 	if err1 != nil || err2 != nil || at.HLPC-start >= size {
-		return Code{}
+		return Code{}, nil
 	}
 	h := sha256.New()
+	var parts [][]byte
 	for _, part := range r.rule.Identity {
 		from, err1 := part[0].Eval(at, s.ReadU)
 		n, err2 := part[1].Eval(at, s.ReadU)
 		if err1 != nil || err2 != nil || n > maxIdentity {
-			return Code{}
+			return Code{}, nil
 		}
 		b := make([]byte, n)
 		if s.Read(from, b) != nil {
-			return Code{}
+			return Code{}, nil
 		}
 		h.Write(binary.LittleEndian.AppendUint64(nil, n))
 		h.Write(b)
+		parts = append(parts, b)
 	}
-	return Code{Digest: Digest(h.Sum(nil)[:len(Digest{})]), Start: start, Size: size}
+	return Code{Digest: Digest(h.Sum(nil)[:len(Digest{})]), Start: start, Size: size}, parts
 }

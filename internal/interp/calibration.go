@@ -58,6 +58,16 @@ type CodeRule struct {
 	Name        string
 	Start, Size *Place     // of its bytecode: address, bytes
 	Identity    [][2]Place // address and bytes of what tells code objects apart; never written
+	Label       LabelRule
+}
+
+// LabelRule says which parts of the identity name a code object for people. Parts are counted
+// from 1; 0: there is none.
+type LabelRule struct {
+	File, Name int    // text
+	Line       int    // the first line, a little-endian number
+	Lines      int    // the lines of instructions, in the format
+	Format     string // "pep657"
 }
 
 // Argv is the argument vector that runs the script.
@@ -242,6 +252,8 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 			r.Size, err = names.parse(&a[0])
 		case head == "identity":
 			r.Identity, err = names.pairs(a)
+		case head == "label":
+			r.Label, err = parseLabel(a)
 		default:
 			err = usage
 		}
@@ -249,8 +261,35 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 			return CodeRule{}, err
 		}
 	}
+	if l := r.Label; max(l.File, l.Name, l.Line, l.Lines) > len(r.Identity) {
+		return CodeRule{}, n.errorf("label: the identity has %d parts", len(r.Identity))
+	}
 	if r.Start == nil || r.Size == nil || r.Identity == nil {
 		return CodeRule{}, usage
+	}
+	return r, nil
+}
+
+// parseLabel reads (file N) (name N) (line N) (lines FORMAT N).
+func parseLabel(args []sexp) (r LabelRule, err error) {
+	for i := range args {
+		head, a, err := clause(&args[i])
+		if err != nil || len(a) == 0 || a[len(a)-1].kind != numberNode || a[len(a)-1].num < 1 {
+			return r, args[i].errorf("need (file N), (name N), (line N) or (lines FORMAT N), N a part of the identity from 1")
+		}
+		part := int(a[len(a)-1].num)
+		switch {
+		case head == "file" && len(a) == 1:
+			r.File = part
+		case head == "name" && len(a) == 1:
+			r.Name = part
+		case head == "line" && len(a) == 1:
+			r.Line = part
+		case head == "lines" && len(a) == 2 && a[0].kind == symbolNode && a[0].text == "pep657":
+			r.Lines, r.Format = part, a[0].text
+		default:
+			return r, args[i].errorf("unknown label %s, or an unknown format of lines (known: pep657)", head)
+		}
 	}
 	return r, nil
 }
