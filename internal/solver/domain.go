@@ -98,8 +98,10 @@ func (s *domain) frame(conj []expr.Ref, v expr.VarID) (f frame, ok bool) {
 			} else if !negated && !hasEnd {
 				end, hasEnd = n, true
 			}
-		case of(expr.Extract) && negated && e.Lo(r) == w-1 && !hasLo:
+		case of(expr.Extract) && e.Lo(r) == w-1 && negated && !hasLo:
 			lo, hasLo = 0, true // not negative
+		case of(expr.Extract) && e.Lo(r) == w-1 && !negated && !hasEnd:
+			end, hasEnd = 0, true // negative
 		}
 		if hasLo && hasEnd {
 			n := uint64(end) - uint64(lo)
