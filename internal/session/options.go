@@ -48,6 +48,8 @@ type Options struct {
 	Forgetful bool
 	// ModelSeed makes the solver answer with random models; for tests.
 	ModelSeed uint64
+	// OnGive is called when a worker gives jobs to others; for tests.
+	OnGive func()
 	// OnTest is called with every test case; for tests.
 	OnTest func(testcase.Test)
 	// OnEnd is called with the first worker's explorer when it has stopped, its pending states still in memory; for measurements.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"symchef/internal/rundir"
@@ -52,11 +53,28 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
-// Several workers explore the same tree, each path once.
+// classify has 729 paths: enough that no worker is done before the others begin.
+const classify = `#include <stdio.h>
+int main() { for (int i = 0; i < 6; i++) { int c = getchar(); if (c < 'a') putchar('1'); else if (c > 'm') putchar('2'); else putchar('3'); } return 0; }`
+
+// Several workers explore the same tree, each path once, and do share it.
 func TestWorkers(t *testing.T) {
-	for name, o := range targets(t) {
+	src := filepath.Join(t.TempDir(), "p.c")
+	if err := os.WriteFile(src, []byte(classify), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := targets(t)
+	all["program"] = Options{Program: []string{compile(t, src, "-O1")}, StdinLen: 6}
+	for name, o := range all {
 		t.Run(name, func(t *testing.T) {
 			want := paths(t, o)
+			var given atomic.Int64
+			o.OnGive = func() { given.Add(1) }
+			defer func() {
+				if given.Load() == 0 {
+					t.Error("no worker gave a job away")
+				}
+			}()
 			for _, n := range []int{2, 4} {
 				o.Workers, o.Seed = n, uint64(n)
 				o.Strategy = []string{"dfs", "random", "random-path"}[n%3]
@@ -116,9 +134,33 @@ func TestResume(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(o.Out, "frontier.bin")); err == nil {
 				t.Error("a frontier of an exhausted run")
 			}
+			if o.Program != nil {
+				resumeClasses(t, o, more)
+			}
 			if st := Run(context.Background(), more, &errb, &errb); st != StatusUsage {
 				t.Errorf("resuming an exhausted run: status %d", st)
 			}
 		})
+	}
+}
+
+// resumeClasses checks that a resumed run keeps one test case of each class, found before or after.
+func resumeClasses(t *testing.T, o, more Options) {
+	o.AllPaths, o.Out = false, filepath.Join(t.TempDir(), "out")
+	more.Resume, more.MaxPaths = o.Out, 0
+	var errb bytes.Buffer
+	o.MaxPaths = 2
+	Run(context.Background(), o, &errb, &errb)
+	Run(context.Background(), more, &errb, &errb)
+	r, err := rundir.Open(o.Out)
+	if err != nil {
+		t.Fatal(err, errb.String())
+	}
+	tests, _, err := r.Tests()
+	if err != nil || !r.Summary.Exhausted {
+		t.Fatal(err, errb.String())
+	}
+	if e := (explored{tests: tests}); len(tests) != len(e.classes()) {
+		t.Errorf("%d test cases of %d classes", len(tests), len(e.classes()))
 	}
 }

@@ -107,6 +107,13 @@ func (e exchange) Take(c context.Context) (explore.Frontier, bool) {
 	return e.pool.Take(c)
 }
 
+func (e exchange) Give(f explore.Frontier) {
+	if on := e.w.r.o.OnGive; on != nil {
+		on()
+	}
+	e.pool.Give(f)
+}
+
 // publish makes w's numbers known.
 func (w *worker) publish() {
 	t := w.tally()
