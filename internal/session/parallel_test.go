@@ -150,6 +150,11 @@ func resumeClasses(t *testing.T, o, more Options) {
 	more.Resume, more.MaxPaths = o.Out, 0
 	var errb bytes.Buffer
 	o.MaxPaths = 2
+	src := filepath.Join(t.TempDir(), "p.c") // 16 paths of one class
+	if err := os.WriteFile(src, []byte("#include <stdio.h>\nvolatile int v, w;\nint main() { for (int i = 0; i < 4; i++) if (getchar() > 'm') v = 1; else w = 2; return 0; }"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Program, o.StdinLen = []string{compile(t, src, "-O0")}, 4
 	Run(context.Background(), o, &errb, &errb)
 	Run(context.Background(), more, &errb, &errb)
 	r, err := rundir.Open(o.Out)
