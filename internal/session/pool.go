@@ -24,6 +24,7 @@ type pool struct {
 	pausing atomic.Bool
 	parked  int
 	parts   []explore.Frontier // of the parked workers
+	saved   int                // checkpoints made: a parked worker goes on when its own is, even if the next is asked for already
 	save    func([]explore.Frontier)
 }
 
@@ -97,6 +98,7 @@ func (p *pool) changed() {
 	if p.pausing.Load() && p.parked == p.running {
 		p.save(slices.Concat(p.parts, p.queue))
 		p.parts, p.parked = nil, 0
+		p.saved++
 		p.pausing.Store(false)
 	}
 	p.wake.Broadcast()
@@ -112,8 +114,8 @@ func (p *pool) park(f explore.Frontier) {
 	}
 	p.parts = append(p.parts, f)
 	p.parked++
-	p.changed()
-	for p.pausing.Load() {
+	mine := p.saved
+	for p.changed(); p.saved == mine && !p.done; {
 		p.wake.Wait()
 	}
 }
