@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,9 @@ type CPU struct {
 	out *bufio.Reader
 	cmd *exec.Cmd
 	buf []byte // the batch being sent
+
+	after  []State // of the last Run
+	lifted lifted  // the other side
 }
 
 // New starts the child process, which ends with the test. Without gcc the test is skipped.
@@ -60,7 +64,7 @@ func New(t testing.TB) *CPU {
 	return c
 }
 
-// Run executes code once on each state and returns the states after.
+// Run executes code once on each state and returns the states after, which the next Run overwrites.
 func (c *CPU) Run(code []byte, states []State) ([]State, error) {
 	if len(code) > maxCode {
 		return nil, fmt.Errorf("cpucheck: %d bytes of code, limit %d", len(code), maxCode)
@@ -76,7 +80,8 @@ func (c *CPU) Run(code []byte, states []State) ([]State, error) {
 		_, err := c.in.Write(c.buf)
 		sent <- err
 	}()
-	after := make([]State, len(states))
+	c.after = slices.Grow(c.after[:0], len(states))[:len(states)]
+	after := c.after
 	var p [recordSize]byte
 	for i := range after {
 		if _, err := io.ReadFull(c.out, p[:]); err != nil {

@@ -12,6 +12,7 @@ package cpucheck
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"sync"
 
 	"symchef/internal/ir"
 )
@@ -118,6 +119,16 @@ func Value(r *rand.Rand) uint64 {
 	return r.Uint64()
 }
 
+// pool returns values in a row, of which Random takes pieces: the same in every run.
+var pool = sync.OnceValue(func() []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	var p []byte
+	for range 1 << 15 {
+		p = binary.LittleEndian.AppendUint64(p, Value(r))
+	}
+	return p
+})
+
 // Random returns a state with random flags and contents. RBX, RBP, RSI and RDI
 // point into Data, RSP into Stack; the x87 stack is empty, MXCSR and FCW are the defaults.
 func Random(r *rand.Rand) State {
@@ -131,13 +142,9 @@ func Random(r *rand.Rand) State {
 	s.GPR[ir.RDI] = DataBase + 0x300
 	s.GPR[ir.RSP] = StackBase + 0x100
 	s.Flags = 0x202 | r.Uint64()&CompareFlags&^(1<<10)
-	fill := func(p []byte) {
-		for i := 0; i < len(p); i += 8 {
-			binary.LittleEndian.PutUint64(p[i:], Value(r))
-		}
-	}
-	fill(s.Data[:])
-	fill(s.Stack[:])
+	values := pool()
+	copy(s.Data[:], values[8*r.IntN((len(values)-len(s.Data))/8):])
+	copy(s.Stack[:], values[8*r.IntN((len(values)-len(s.Stack))/8):])
 	for i := range 16 {
 		s.SetXMM(i, Value(r), Value(r))
 	}

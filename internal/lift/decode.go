@@ -8,9 +8,8 @@ import (
 //
 //   - a truncated instruction comes back as an error or as a lone prefix: decode pads it and looks at the length;
 //   - the hint NOPs 0F 18 to 0F 1E are unknown to it where they are not prefetches: endbr64, rdsspq among them;
-//   - disp32 is zero-extended.
-//
-// incsspq decodes as lfence, which is as well: both are NOPs here.
+//   - disp32 is zero-extended;
+//   - it looks over prefixes that make another instruction, or an invalid one (see misread).
 func decode(pc uint64, code []byte) (*Inst, error) {
 	if len(code) == 0 {
 		return nil, ErrFault
@@ -32,6 +31,9 @@ func decode(pc uint64, code []byte) (*Inst, error) {
 		in.Bytes = code
 		return in, unsupported(in)
 	}
+	if misread(&inst) {
+		return in, unsupported(in)
+	}
 	moffs := inst.Op == x86asm.MOV && inst.Opcode>>24&^3 == 0xa0
 	for i, a := range in.Args {
 		if m, ok := a.(x86asm.Mem); ok && !moffs {
@@ -48,6 +50,37 @@ func decode(pc uint64, code []byte) (*Inst, error) {
 		}
 	}
 	return in, nil
+}
+
+// misread reports whether the prefixes 66, F2, F3 and REX give the instruction another meaning than
+// x86asm says, or one that differs between vendors.
+func misread(inst *x86asm.Inst) bool {
+	var data16, rep, rexW, rexB bool
+	for _, p := range inst.Prefix {
+		switch b := byte(p); {
+		case p.IsREX():
+			rexW, rexB = p&x86asm.PrefixREXW != 0, p&x86asm.PrefixREXB != 0
+		case b == 0x66:
+			data16 = true
+		case b == 0xf2 || b == 0xf3:
+			rep = true
+		}
+	}
+	switch inst.Op {
+	case x86asm.EMMS, x86asm.CLFLUSH, x86asm.FXSAVE, x86asm.FXSAVE64, x86asm.FXRSTOR, x86asm.FXRSTOR64, x86asm.LDMXCSR, x86asm.STMXCSR,
+		x86asm.MOVNTI, x86asm.MFENCE, x86asm.LFENCE, x86asm.SFENCE:
+		return data16 || rep // clflushopt, incssp and the like, or undefined
+	case x86asm.PAUSE:
+		return rexB // xchg r8, rax
+	case x86asm.LOOPE, x86asm.LOOPNE:
+		return rep || data16 && !rexW // AMD lets the prefix choose the condition
+	case x86asm.FLDENV, x86asm.FNSTENV:
+		return data16 // the 14-byte format
+	case x86asm.CALL, x86asm.JMP, x86asm.RET:
+		return data16 && !rexW // AMD cuts RIP to 16 bits, Intel ignores the prefix
+	}
+	_, branch := inst.Args[0].(x86asm.Rel)
+	return branch && data16 && !rexW // as well
 }
 
 // decodePadded decodes code, which pad bytes fill up to the longest instruction.

@@ -13,7 +13,6 @@ func TestDecode(t *testing.T) {
 	}{
 		{[]byte{0xf3, 0x0f, 0x1e, 0xfa}, "NOP"},                                                // endbr64
 		{[]byte{0xf3, 0x48, 0x0f, 0x1e, 0xc8}, "NOP"},                                          // rdsspq
-		{[]byte{0xf3, 0x48, 0x0f, 0xae, 0xe8}, "LFENCE"},                                       // incsspq: a NOP here
 		{[]byte{0x3e, 0xff, 0xe0}, "JMP"},                                                      // notrack
 		{[]byte{0xf2, 0xff, 0x25, 0xff, 0xff, 0xff, 0x80}, "JMP"},                              // bnd
 		{[]byte{0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}, "NOP"},                     // data16 cs nopw

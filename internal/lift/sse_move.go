@@ -189,7 +189,7 @@ func moveInt(b *builder, in *Inst) error {
 }
 
 // moveHalf is movlps, movhps and their like: half dh of the xmm register from or to
-// memory, or from half sh of another register.
+// memory, or from half sh of another register (none if sh < 0).
 func moveHalf(dh, sh int) lifter {
 	return func(b *builder, in *Inst) error {
 		if m, ok := in.Args[0].(x86asm.Mem); ok {
@@ -211,6 +211,9 @@ func moveHalf(dh, sh int) lifter {
 		s, err := b.xmmSrc(1)
 		if err != nil {
 			return err
+		}
+		if sh < 0 {
+			return unsupported(in)
 		}
 		b.mov(d[dh], s[sh])
 		return nil
@@ -286,14 +289,14 @@ func init() {
 		x86asm.MOVNTPS:   {moveAll, noAlign},
 		x86asm.MOVNTPD:   {moveAll, noAlign},
 		x86asm.MOVNTI:    {moveNTI, ""},
-		x86asm.MOVD:      {moveInt, "no MMX"},
-		x86asm.MOVQ:      {moveInt, "no MMX"},
+		x86asm.MOVD:      {moveInt, ""},
+		x86asm.MOVQ:      {moveInt, ""},
 		x86asm.MOVSS:     {moveScalar(32), ""},
 		x86asm.MOVSD_XMM: {moveScalar(64), ""},
-		x86asm.MOVLPS:    {moveHalf(0, 0), ""},
-		x86asm.MOVLPD:    {moveHalf(0, 0), ""},
-		x86asm.MOVHPS:    {moveHalf(1, 0), ""},
-		x86asm.MOVHPD:    {moveHalf(1, 0), ""},
+		x86asm.MOVLPS:    {moveHalf(0, -1), ""},
+		x86asm.MOVLPD:    {moveHalf(0, -1), ""},
+		x86asm.MOVHPS:    {moveHalf(1, -1), ""},
+		x86asm.MOVHPD:    {moveHalf(1, -1), ""},
 		x86asm.MOVLHPS:   {moveHalf(1, 0), ""},
 		x86asm.MOVHLPS:   {moveHalf(0, 1), ""},
 		x86asm.LDMXCSR:   {loadMXCSR, "unmasking an exception is not supported"},

@@ -1,7 +1,7 @@
 // Executes instruction bytes on the processor: reads records from standard
 // input, writes them back as they are afterwards. A batch is a count and so many
-// records. The record is State of
-// state.go; the code runs at CODE, surrounded by int3.
+// records. The record is State of state.go; the code runs at CODE. What follows it jumps to leave,
+// elsewhere on its page are int3; a signal is needed for those and for faults only.
 #define _GNU_SOURCE
 #include <asm/prctl.h>
 #include <setjmp.h>
@@ -29,13 +29,23 @@ struct rec {
 	uint8_t stack[512];
 } __attribute__((aligned(16)));
 
-static struct rec r;
+// At a fixed low address, so that leave needs no register to reach it.
+#define REC 0x61730000UL
+#define r (*(struct rec *)REC)
 static sigjmp_buf back;
-uint64_t entry = CODE + ENTRY;
+uint64_t entry = CODE + ENTRY, sp, bp;
 
-void enter(struct rec *r);
+void enter(struct rec *);
+void leave(void);
 __asm__(
 "enter:\n"
+"	push %rbx\n"
+"	push %r12\n"
+"	push %r13\n"
+"	push %r14\n"
+"	push %r15\n"
+"	mov %rsp, sp(%rip)\n"
+"	mov %rbp, bp(%rip)\n"
 "	fxrstor64 224(%rdi)\n"
 "	pushq 128(%rdi)\n"
 "	popfq\n"
@@ -56,6 +66,38 @@ __asm__(
 "	mov 120(%rdi), %r15\n"
 "	mov 56(%rdi), %rdi\n"
 "	jmp *entry(%rip)\n"
+"leave:\n"
+"	mov %rax, 0x61730000\n"
+"	mov %rcx, 0x61730008\n"
+"	mov %rdx, 0x61730010\n"
+"	mov %rbx, 0x61730018\n"
+"	mov %rsp, 0x61730020\n"
+"	mov %rbp, 0x61730028\n"
+"	mov %rsi, 0x61730030\n"
+"	mov %rdi, 0x61730038\n"
+"	mov %r8, 0x61730040\n"
+"	mov %r9, 0x61730048\n"
+"	mov %r10, 0x61730050\n"
+"	mov %r11, 0x61730058\n"
+"	mov %r12, 0x61730060\n"
+"	mov %r13, 0x61730068\n"
+"	mov %r14, 0x61730070\n"
+"	mov %r15, 0x61730078\n"
+"	fxsave64 0x617300e0\n"
+"	mov sp(%rip), %rsp\n"
+"	mov bp(%rip), %rbp\n"
+"	pushfq\n"
+"	popq 0x61730080\n"
+"	fninit\n"
+"	movl $0x1f80, -8(%rsp)\n"
+"	ldmxcsr -8(%rsp)\n"
+"	cld\n"
+"	pop %r15\n"
+"	pop %r14\n"
+"	pop %r13\n"
+"	pop %r12\n"
+"	pop %rbx\n"
+"	ret\n"
 );
 
 static const int order[16] = {
@@ -84,6 +126,7 @@ int main(void) {
 	mmap((void *)DATA, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
 	mmap((void *)STACK, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
 	mmap((void *)CODE, 4096, rwx, how, -1, 0);
+	mmap((void *)REC, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
 	syscall(SYS_arch_prctl, ARCH_SET_GS, DATA + WINDOW);
 	static char alt[65536];
 	stack_t ss = {.ss_sp = alt, .ss_size = sizeof alt};
@@ -105,11 +148,17 @@ int main(void) {
 			memcpy((void *)(STACK + WINDOW), r.stack, sizeof r.stack);
 			if (first) { // the code is the same in all of the batch
 				memset((void *)CODE, 0xcc, 4096);
+				uint8_t *end = (uint8_t *)(CODE + ENTRY) + r.len;
 				memcpy((void *)(CODE + ENTRY), r.code, r.len);
+				memcpy(end, "\xff\x25\0\0\0\0", 6); // jmp *0(%rip)
+				*(void **)(end + 6) = leave;
 				first = 0;
 			}
-			if (!sigsetjmp(back, 0))
+			if (!sigsetjmp(back, 0)) {
 				enter(&r);
+				r.sig = 0;
+				r.rip = CODE + ENTRY + r.len;
+			}
 			memcpy(r.data, (void *)(DATA + WINDOW), sizeof r.data);
 			memcpy(r.stack, (void *)(STACK + WINDOW), sizeof r.stack);
 			fwrite(&r, sizeof r, 1, stdout);

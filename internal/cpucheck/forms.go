@@ -1,0 +1,611 @@
+package cpucheck
+
+import (
+	"encoding/binary"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"symchef/internal/ir"
+	"symchef/internal/lift"
+)
+
+// Encodings is a form of the lifter's table with its encodings.
+type Encodings struct {
+	lift.Form
+	opcodes []opcode
+}
+
+// opcode is a part of an encoding: what precedes the ModRM byte, and the values of that byte
+// (of the byte that follows, if there is no ModRM) with which it gives the form.
+type opcode struct {
+	prefix string // a mandatory or operand-size prefix, or a repeat prefix
+	rexW   bool
+	code   string // escape and opcode
+	modrm  []byte
+}
+
+// Forms returns every form that the lifter accepts, sorted by name: all opcodes of the four maps are
+// tried with every following byte, with and without REX.W and the prefixes 66, F2, F3. VEX and
+// EVEX encodings are left out: the lifter accepts none.
+var Forms = sync.OnceValue(func() []*Encodings {
+	forms := map[string]*Encodings{}
+	for _, prefix := range []string{"", "\x66", "\xf2", "\xf3", "\x66\xf2", "\x66\xf3"} {
+		for _, rex := range []string{"", "\x48"} {
+			for _, escape := range []string{"", "\x0f", "\x0f\x38", "\x0f\x3a"} {
+				for op := range 256 {
+					if legacyPrefix(byte(op)) && escape == "" {
+						continue
+					}
+					head := prefix + rex + escape + string([]byte{byte(op)})
+					var buf [15]byte // zeros: the shortest immediate and displacement
+					n := copy(buf[:], head)
+					for modrm := range 256 {
+						buf[n] = byte(modrm)
+						_, f, ok := lift.Accept(CodeBase, buf[:])
+						if !ok {
+							continue
+						}
+						e := forms[f.Name]
+						if e == nil {
+							e = &Encodings{Form: f}
+							forms[f.Name] = e
+						}
+						o := opcode{prefix: prefix, rexW: rex != "", code: escape + string([]byte{byte(op)})}
+						if k := len(e.opcodes); k == 0 || !e.opcodes[k-1].same(o) {
+							e.opcodes = append(e.opcodes, o)
+						}
+						last := &e.opcodes[len(e.opcodes)-1]
+						last.modrm = append(last.modrm, byte(modrm))
+					}
+				}
+			}
+		}
+	}
+	var list []*Encodings
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		list = append(list, forms[name])
+	}
+	return list
+})
+
+func (o opcode) same(p opcode) bool {
+	return o.prefix == p.prefix && o.rexW == p.rexW && o.code == p.code
+}
+
+func legacyPrefix(b byte) bool {
+	return b&0xf0 == 0x40 || strings.IndexByte("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", b) >= 0
+}
+
+// Modelled are the mnemonics that are not as the processor does: the machine defines what they return.
+var Modelled = map[x86asm.Op]string{
+	x86asm.CPUID:   "the machine's own processor",
+	x86asm.RDTSC:   "the machine's own clock",
+	x86asm.RDTSCP:  "the machine's own clock",
+	x86asm.SYSCALL: "the kernel model",
+}
+
+// Case is one encoding of a form, ready to be checked.
+type Case struct {
+	Check Form
+	// State makes a state.
+	State func(r *rand.Rand) State
+}
+
+// Case returns a random encoding of the form: registers, addressing, prefixes without effect, immediates.
+func (e *Encodings) Case(r *rand.Rand) (Case, bool) {
+	for range 5000 {
+		code := e.encode(r)
+		in, f, ok := lift.Accept(CodeBase, code)
+		if !ok || f.Name != e.Name {
+			continue
+		}
+		if c, ok := e.prepare(r, in, slices.Clone(code[:in.Len])); ok {
+			return c, true
+		}
+	}
+	return Case{}, false
+}
+
+// encode returns a random encoding with random bytes after it; it may be one of another form.
+func (e *Encodings) encode(r *rand.Rand) []byte {
+	o := e.opcodes[r.IntN(len(e.opcodes))]
+	var code []byte
+	for _, p := range []byte{0x67, 0x65, 0x2e, 0x3e, 0xf0} { // addr32, gs, cs, ds or notrack, lock
+		if r.IntN(8) == 0 {
+			code = append(code, p)
+		}
+	}
+	code = append(code, o.prefix...)
+	if o.rexW {
+		code = append(code, 0x48|byte(r.IntN(8)))
+	} else if r.IntN(2) == 0 {
+		code = append(code, 0x40|byte(r.IntN(8)))
+	}
+	code = append(code, o.code...)
+	tail := []byte{o.modrm[r.IntN(len(o.modrm))]}
+	tail = binary.LittleEndian.AppendUint64(tail, Value(r))
+	if o.code == "\xc8" { // enter: a small frame, level 0
+		tail[0], tail[1], tail[2] = byte(r.IntN(128)), 0, tail[2]&^31
+	}
+	code = append(code, tail...)
+	return slices.Concat(code, make([]byte, 15))[:15]
+}
+
+// set writes the low w bits of v to general register i, as an instruction would not: the others stay.
+func (s *State) set(i ir.Slot, w int, v uint64) {
+	m := ^uint64(0) >> (64 - w)
+	s.GPR[i] = s.GPR[i]&^m | v&m
+}
+
+// bytes returns the n bytes of Data or Stack at addr.
+func (s *State) bytes(addr uint64, n int) []byte {
+	if off := addr - DataBase; off < uint64(len(s.Data)) {
+		return s.Data[off:][:n]
+	}
+	return s.Stack[addr-StackBase:][:n]
+}
+
+// codeTarget is an address at which execution stops.
+const codeTarget = CodeBase + 0x80
+
+// prepare makes the case of an instruction. It returns false for encodings that cannot be run: memory
+// operands at fixed addresses, of the fs segment, or of one register twice, and the like.
+func (e *Encodings) prepare(r *rand.Rand, in *lift.Inst, code []byte) (Case, bool) {
+	x87 := in.Op.String()[0] == 'F' || in.Op == x86asm.EMMS
+	c := Case{Check: Form{Name: e.Name, Code: code, Undef: e.Undefined, X87: x87}}
+	var preps []func(r *rand.Rand, s *State)
+	access := true
+	switch in.Op {
+	case x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHW, x86asm.UD0, x86asm.UD1, x86asm.UD2:
+		access = false
+	case x86asm.INT:
+		// int 3 ends a run, int 4 and int 0x80 are not accepted or have handlers of their own.
+		if v := in.Args[0].(x86asm.Imm); v == 3 || v == 4 || v == 0x80 {
+			return c, false
+		}
+	case x86asm.SHLD, x86asm.SHRD:
+		if n, ok := in.Args[2].(x86asm.Imm); ok && in.DataSize == 16 && n&31 > 16 {
+			return c, false
+		}
+	case x86asm.MASKMOVDQU:
+		for _, p := range in.Prefix {
+			if p&0xff == 0x65 {
+				return c, false
+			}
+		}
+	}
+	if in.PCRel != 0 {
+		disp := int64(r.IntN(64) + 32) // past the jump behind the code
+		if r.IntN(2) == 0 {
+			disp = -disp
+		}
+		for _, a := range in.Args {
+			if _, ok := a.(x86asm.Mem); ok {
+				disp = int64(DataBase+0x180+16*r.IntN(8)) - int64(in.End())
+			}
+		}
+		for i := range in.PCRel {
+			code[in.PCRelOff+i] = byte(disp >> (8 * i))
+		}
+		again, f, ok := lift.Accept(CodeBase, code)
+		if !ok || f.Name != e.Name || again.Len != in.Len {
+			return c, false
+		}
+		in = again
+	}
+	at := make([]func(s *State) uint64, len(in.Args)) // addresses of memory operands
+	for i, a := range in.Args {
+		m, ok := a.(x86asm.Mem)
+		if !ok || !access {
+			continue
+		}
+		prep, where, ok := e.place(r, in, m, code)
+		if !ok {
+			return c, false
+		}
+		at[i] = where
+		preps = append(preps, prep)
+	}
+	op := operands{in: in, at: at}
+	more, ok := op.special(&c.Check)
+	if !ok {
+		return c, false
+	}
+	preps = append(preps, more)
+	gen := generator(in)
+	c.State = func(r *rand.Rand) State {
+		s := gen(r)
+		for _, p := range preps {
+			p(r, &s)
+		}
+		return s
+	}
+	return c, true
+}
+
+// gprOf returns the number and width of a general register that starts at bit 0.
+func gprOf(a x86asm.Arg) (ir.Slot, int, bool) {
+	r, ok := a.(x86asm.Reg)
+	switch {
+	case !ok:
+	case r >= x86asm.AL && r <= x86asm.BL:
+		return ir.Slot(r - x86asm.AL), 8, true
+	case r >= x86asm.SPB && r <= x86asm.DIB:
+		return ir.RSP + ir.Slot(r-x86asm.SPB), 8, true
+	case r >= x86asm.R8B && r <= x86asm.R15B:
+		return ir.R8 + ir.Slot(r-x86asm.R8B), 8, true
+	case r >= x86asm.AX && r <= x86asm.R15W:
+		return ir.Slot(r - x86asm.AX), 16, true
+	case r >= x86asm.EAX && r <= x86asm.R15L:
+		return ir.Slot(r - x86asm.EAX), 32, true
+	case r >= x86asm.RAX && r <= x86asm.R15:
+		return ir.Slot(r - x86asm.RAX), 64, true
+	}
+	return 0, 0, false
+}
+
+// aligned reports whether the memory operand must lie at a multiple of 16.
+func (e *Encodings) aligned() bool {
+	switch e.Op {
+	case x86asm.FXSAVE, x86asm.FXSAVE64, x86asm.FXRSTOR, x86asm.FXRSTOR64, x86asm.CMPXCHG16B:
+		return true
+	}
+	return strings.Contains(e.Name, "m128") && strings.Contains(e.Note, "misaligned")
+}
+
+// place returns what gives the address registers of m such values that it lies in Data, and its address then.
+func (e *Encodings) place(r *rand.Rand, in *lift.Inst, m x86asm.Mem, code []byte) (prep func(*rand.Rand, *State), where func(*State) uint64, ok bool) {
+	var segment uint64
+	switch m.Segment {
+	case x86asm.FS:
+		return nil, nil, false
+	case x86asm.GS:
+		segment = DataBase
+	}
+	if in.Opcode>>24&^3 == 0xa0 && in.Op == x86asm.MOV { // a whole address stands in the code
+		n := in.AddrSize / 8
+		v := DataBase + 0x180 + uint64(r.IntN(256)) - segment
+		for i := range n {
+			code[len(code)-n+i] = byte(v >> (8 * i))
+		}
+		return nothing, func(*State) uint64 { return v + segment }, true
+	}
+	if m.Base == x86asm.RIP || m.Base == x86asm.EIP {
+		v := in.End() + uint64(m.Disp)
+		return nothing, func(*State) uint64 { return v }, segment == 0 && in.PCRel != 0
+	}
+	base, bw, hasBase := gprOf(m.Base)
+	index, iw, hasIndex := gprOf(m.Index)
+	w := max(bw, iw)
+	stack := in.Op == x86asm.PUSH || in.Op == x86asm.POP || in.Op == x86asm.CALL
+	if !hasBase && !hasIndex || hasBase && hasIndex && (base == index || stack && base == ir.RSP) {
+		return nil, nil, false
+	}
+	scale := uint64(max(m.Scale, 1))
+	if !hasBase && e.aligned() && uint64(m.Disp)%scale != 0 {
+		return nil, nil, false
+	}
+	room := 256
+	if strings.HasPrefix(e.Name, "fx") {
+		room = 128 // they take 512 bytes
+	}
+	prep = func(r *rand.Rand, s *State) {
+		t := DataBase + 0x180 + uint64(r.IntN(room))
+		if e.aligned() {
+			t &^= 15
+		}
+		v := t - segment - uint64(m.Disp)
+		if hasBase {
+			var x uint64
+			if hasIndex {
+				x = s.GPR[index]
+			}
+			s.set(base, w, v-x*scale)
+		} else {
+			over := v & (scale - 1)
+			v -= over
+			s.set(index, w, uint64(int64(v))/scale)
+		}
+	}
+	where = func(s *State) uint64 {
+		v := uint64(m.Disp)
+		if hasBase {
+			v += s.GPR[base]
+		}
+		if hasIndex {
+			v += s.GPR[index] * scale
+		}
+		return v<<(64-w)>>(64-w) + segment
+	}
+	return prep, where, true
+}
+
+// operands are the operands of an instruction in a state.
+type operands struct {
+	in *lift.Inst
+	at []func(*State) uint64
+}
+
+// width returns the width in bits of operand i, a general register or memory.
+func (o operands) width(i int) int {
+	if _, w, ok := gprOf(o.in.Args[i]); ok {
+		return w
+	}
+	if o.in.MemBytes != 0 {
+		return 8 * o.in.MemBytes
+	}
+	return 8 // ah, ch, dh, bh
+}
+
+// write gives operand i a value.
+func (o operands) write(s *State, i int, v uint64) {
+	if g, w, ok := gprOf(o.in.Args[i]); ok {
+		s.set(g, w, v)
+	} else if o.at[i] != nil {
+		p := s.bytes(o.at[i](s), o.in.MemBytes)
+		for k := range min(len(p), 8) {
+			p[k] = byte(v >> (8 * k))
+		}
+	}
+}
+
+// read returns the value of operand i.
+func (o operands) read(s *State, i int) (v uint64) {
+	if g, w, ok := gprOf(o.in.Args[i]); ok {
+		return s.GPR[g] << (64 - w) >> (64 - w)
+	} else if o.at[i] != nil {
+		for k, b := range s.bytes(o.at[i](s), min(o.in.MemBytes, 8)) {
+			v |= uint64(b) << (8 * k)
+		}
+	}
+	return v
+}
+
+func nothing(*rand.Rand, *State) {}
+
+// special returns what a state of an instruction needs besides operands in memory, and completes what f says of
+// undefined results.
+func (o operands) special(f *Form) (func(*rand.Rand, *State), bool) {
+	in := o.in
+	switch in.Op {
+	case x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR, x86asm.RCL, x86asm.RCR, x86asm.SHLD, x86asm.SHRD:
+		f.Undef, f.UndefIf = 0, o.shiftUndef
+		if in.Op == x86asm.SHLD || in.Op == x86asm.SHRD {
+			w := o.width(0)
+			f.Skip = func(s *State) bool { return w == 16 && o.count(s, 2)&31 > 16 }
+		}
+	case x86asm.JMP, x86asm.CALL:
+		if _, rel := in.Args[0].(x86asm.Rel); !rel {
+			if in.Args[0] == x86asm.RSP {
+				return nil, false
+			}
+			return func(_ *rand.Rand, s *State) { o.write(s, 0, codeTarget) }, true
+		}
+	case x86asm.RET:
+		return func(_ *rand.Rand, s *State) { binary.LittleEndian.PutUint64(s.Stack[0x100:], codeTarget) }, true
+	case x86asm.POPF, x86asm.POPFQ:
+		return func(r *rand.Rand, s *State) { // not TF, which would trap
+			binary.LittleEndian.PutUint64(s.Stack[0x100:], 0x202|r.Uint64()&CompareFlags)
+		}, true
+	case x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE, x86asm.JECXZ, x86asm.JRCXZ:
+		return func(r *rand.Rand, s *State) {
+			if r.IntN(2) == 0 {
+				s.set(ir.RCX, 32<<r.IntN(2), uint64(r.IntN(3)))
+			}
+		}, true
+	case x86asm.BT, x86asm.BTS, x86asm.BTR, x86asm.BTC:
+		g, w, ok := gprOf(in.Args[1])
+		m, isMem := in.Args[0].(x86asm.Mem)
+		if !ok || !isMem {
+			break
+		}
+		for _, a := range []x86asm.Reg{m.Base, m.Index} {
+			if b, _, ok := gprOf(a); ok && b == g {
+				return nil, false
+			}
+		}
+		return func(_ *rand.Rand, s *State) { s.set(g, w, uint64(int64(s.GPR[g])<<52>>52)) }, true // -2048 ... 2047
+	case x86asm.DIV, x86asm.IDIV:
+		if m, ok := in.Args[0].(x86asm.Mem); ok && usesAny(m, ir.RDX) {
+			return nil, false
+		}
+		return func(r *rand.Rand, s *State) { // a high half with which most quotients fit
+			w := o.width(0)
+			if w == 8 || r.IntN(4) == 0 {
+				return
+			}
+			hi := r.Uint64N(4)
+			if in.Op == x86asm.IDIV {
+				hi = uint64(int64(s.GPR[ir.RAX]) << (64 - w) >> 63)
+			}
+			s.set(ir.RDX, w, hi)
+		}, true
+	case x86asm.CMPXCHG:
+		if m, ok := in.Args[0].(x86asm.Mem); ok && usesAny(m, ir.RAX) {
+			return nil, false
+		}
+		return func(r *rand.Rand, s *State) {
+			if r.IntN(2) == 0 {
+				s.set(ir.RAX, o.width(0), o.read(s, 0))
+			}
+		}, true
+	case x86asm.CMPXCHG8B, x86asm.CMPXCHG16B:
+		if m := in.Args[0].(x86asm.Mem); usesAny(m, ir.RAX, ir.RDX) {
+			return nil, false
+		}
+		return func(r *rand.Rand, s *State) {
+			n := in.MemBytes / 2
+			p := s.bytes(o.at[0](s), 2*n)
+			if r.IntN(4) != 0 {
+				s.set(ir.RAX, 8*n, word(p[:n]))
+			}
+			if r.IntN(4) != 0 {
+				s.set(ir.RDX, 8*n, word(p[n:]))
+			}
+		}, true
+	case x86asm.LDMXCSR:
+		return func(r *rand.Rand, s *State) {
+			v := 0x1f80 | r.Uint64()&0xe07f
+			if r.IntN(8) == 0 {
+				v |= 1 << (18 + r.IntN(14)) // reserved by Intel and AMD
+			}
+			o.write(s, 0, v)
+		}, true
+	case x86asm.FLDCW, x86asm.FLDENV:
+		return func(_ *rand.Rand, s *State) { s.bytes(o.at[0](s), 1)[0] |= 0x3f }, true
+	case x86asm.FXRSTOR, x86asm.FXRSTOR64:
+		return func(r *rand.Rand, s *State) {
+			p := s.bytes(o.at[0](s), 512)
+			copy(p, s.FX[:])
+			binary.LittleEndian.PutUint32(p[24:], 0x1f80|r.Uint32()&0xe07f)
+			s.Data[r.IntN(0x180)] ^= 1
+		}, true
+	case x86asm.FXSAVE, x86asm.FXSAVE64:
+		// FOP, FIP, FDP are not kept; the mask is that of a processor without newer bits.
+		f.Ignore = func(s *State) [][2]uint64 { a := o.at[0](s); return [][2]uint64{{a + 6, a + 24}, {a + 28, a + 32}} }
+	case x86asm.FNSTENV:
+		f.Ignore = func(s *State) [][2]uint64 { a := o.at[0](s); return [][2]uint64{{a + 12, a + 28}} }
+	case x86asm.FLD, x86asm.FADD, x86asm.FSUB, x86asm.FSUBR, x86asm.FMUL, x86asm.FDIV, x86asm.FDIVR, x86asm.FCOM, x86asm.FCOMP:
+		if o.at[0] == nil {
+			break
+		}
+		return func(r *rand.Rand, s *State) {
+			switch a := o.at[0](s); in.MemBytes {
+			case 4:
+				binary.LittleEndian.PutUint32(s.bytes(a, 4), uint32(Single(r)))
+			case 8:
+				binary.LittleEndian.PutUint64(s.bytes(a, 8), Double(r))
+			default:
+				sig, se := Extended(r)
+				binary.LittleEndian.PutUint64(s.bytes(a, 8), sig)
+				binary.LittleEndian.PutUint16(s.bytes(a+8, 2), se)
+			}
+		}, true
+	}
+	if elements[in.Op] != 0 {
+		return o.stringState, true
+	}
+	return nothing, true
+}
+
+// elements are the sizes of the string instructions' elements, in bytes.
+var elements = map[x86asm.Op]int{
+	x86asm.MOVSB: 1, x86asm.STOSB: 1, x86asm.LODSB: 1, x86asm.SCASB: 1, x86asm.CMPSB: 1,
+	x86asm.MOVSW: 2, x86asm.STOSW: 2, x86asm.LODSW: 2, x86asm.SCASW: 2, x86asm.CMPSW: 2,
+	x86asm.MOVSD: 4, x86asm.STOSD: 4, x86asm.LODSD: 4, x86asm.SCASD: 4, x86asm.CMPSD: 4,
+	x86asm.MOVSQ: 8, x86asm.STOSQ: 8, x86asm.LODSQ: 8, x86asm.SCASQ: 8, x86asm.CMPSQ: 8,
+}
+
+func word(p []byte) (v uint64) {
+	for i, b := range p {
+		v |= uint64(b) << (8 * i)
+	}
+	return v
+}
+
+// usesAny reports whether m's address depends on one of the registers.
+func usesAny(m x86asm.Mem, regs ...ir.Slot) bool {
+	for _, a := range []x86asm.Reg{m.Base, m.Index} {
+		if g, _, ok := gprOf(a); ok && slices.Contains(regs, g) {
+			return true
+		}
+	}
+	return false
+}
+
+// stringState makes a short count, any direction, and strings that are often equal up to a point.
+func (o operands) stringState(r *rand.Rand, s *State) {
+	s.set(ir.RCX, o.in.AddrSize, uint64(r.IntN(16)))
+	if r.IntN(2) == 0 {
+		s.Flags |= 1 << 10
+	}
+	switch r.IntN(3) {
+	case 0: // one element throughout
+		w := elements[o.in.Op]
+		for i := range s.Data[0x80:0x380] {
+			s.Data[0x80+i] = byte(s.GPR[ir.RAX] >> (8 * (i % w)))
+		}
+		s.Data[0x80+r.IntN(0x300)] ^= 1
+	case 1: // two equal strings
+		if o.at[0] != nil && o.at[1] != nil {
+			copy(s.Data[o.at[1](s)-DataBase:][:r.IntN(64)], s.Data[o.at[0](s)-DataBase:])
+		}
+	}
+}
+
+// count returns the shift count, operand i.
+func (o operands) count(s *State, i int) uint64 {
+	if v, ok := o.in.Args[i].(x86asm.Imm); ok {
+		return uint64(v) & 255
+	}
+	return s.GPR[ir.RCX] & 255
+}
+
+// shiftUndef returns the flags that a shift or rotation leaves undefined (SDM vol. 2, SAL, RCL, SHLD).
+func (o operands) shiftUndef(s *State) (u uint64) {
+	i, w := 1, o.width(0)
+	double := o.in.Op == x86asm.SHLD || o.in.Op == x86asm.SHRD
+	if double {
+		i = 2
+	}
+	n := o.count(s, i) & 31
+	if w == 64 {
+		n = o.count(s, i) & 63
+	}
+	if n == 0 {
+		return 0
+	}
+	if n != 1 {
+		u |= ir.FlagOF
+	}
+	switch o.in.Op {
+	case x86asm.SHL, x86asm.SHR:
+		if n >= uint64(w) {
+			u |= ir.FlagCF
+		}
+		fallthrough
+	case x86asm.SAR, x86asm.SHLD, x86asm.SHRD:
+		u |= ir.FlagAF
+	}
+	return u
+}
+
+// generator returns what makes the states of an instruction: integers, or floats of its kind.
+func generator(in *lift.Inst) func(*rand.Rand) State {
+	name := strings.TrimSuffix(in.Op.String(), "_XMM")
+	if name[0] == 'F' {
+		switch in.Op {
+		case x86asm.FLD, x86asm.FILD, x86asm.FLD1, x86asm.FLDZ, x86asm.FLDPI, x86asm.FLDL2E, x86asm.FLDL2T, x86asm.FLDLG2, x86asm.FLDLN2,
+			x86asm.FXTRACT, x86asm.FPTAN, x86asm.FSINCOS:
+			return Room
+		}
+		return X87
+	}
+	if from, _, ok := strings.Cut(name, "2"); ok && strings.HasPrefix(name, "CVT") {
+		name = from
+	} else if !slices.ContainsFunc([]string{"ADD", "SUB", "MUL", "DIV", "SQRT", "MIN", "MAX", "CMP", "COMI", "UCOMI"},
+		func(p string) bool { return strings.HasPrefix(name, p) }) || !strings.Contains(strings.Join(kinds(in), " "), "xmm") {
+		return Random
+	}
+	switch name[len(name)-2:] {
+	case "SS", "PS":
+		return Floats(32, AllModes)
+	case "SD", "PD":
+		return Floats(64, AllModes)
+	}
+	return Floats(0, AllModes)
+}
+
+func kinds(in *lift.Inst) (k []string) {
+	for _, a := range in.Args {
+		if r, ok := a.(x86asm.Reg); ok && r >= x86asm.X0 && r <= x86asm.X15 {
+			k = append(k, "xmm")
+		}
+	}
+	return k
+}

@@ -1,0 +1,161 @@
+package cpucheck
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"symchef/internal/ir"
+)
+
+const (
+	// statesPerForm is the number of states that every form of the table runs on.
+	statesPerForm = 2000
+	// casesPerForm is the number of encodings among which they are divided.
+	casesPerForm = 20
+)
+
+// seedOf returns SYMCHEF_SEED, or a seed from the clock.
+func seedOf(t testing.TB) uint64 {
+	seed := uint64(time.Now().UnixNano())
+	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
+		seed = v
+	}
+	t.Logf("SYMCHEF_SEED=%#x", seed)
+	return seed
+}
+
+// TestForms executes every form of the instruction table on the processor and lifted. SYMCHEF_ROUNDS repeats
+// it so many times with other states (make cpu-check).
+func TestForms(t *testing.T) {
+	rounds, _ := strconv.Atoi(os.Getenv("SYMCHEF_ROUNDS"))
+	seed, start := seedOf(t), time.Now()
+	cpu := New(t)
+	batch := make([]State, statesPerForm/casesPerForm)
+	states, differ := 0, 0
+	for round := range max(rounds, 1) {
+		for i, e := range Forms() {
+			if _, ok := Modelled[e.Op]; ok {
+				continue
+			}
+			r := rand.New(rand.NewPCG(seed, uint64(round)<<32|uint64(i)))
+			for range casesPerForm {
+				c, ok := e.Case(r)
+				if !ok {
+					t.Errorf("%s: no encoding that can run", e.Name)
+					break
+				}
+				for j := range batch {
+					batch[j] = c.State(r)
+				}
+				states += len(batch)
+				differ += cpu.Check(t, c.Check, batch)
+			}
+		}
+		if rounds > 0 {
+			t.Logf("round %d of %d, seed %#x: %d states, %d differ, %v", round+1, rounds, seed, states, differ, time.Since(start).Round(time.Second))
+		}
+	}
+	t.Logf("%d forms, %d states, %d differ", len(Forms()), states, differ)
+}
+
+var updateFlag = flag.Bool("update", false, "write docs/instructions.md")
+
+// flagNames names the flags of a set as the manual does.
+func flagNames(m uint64) string {
+	var names []string
+	for _, f := range []struct {
+		bit  uint64
+		name string
+	}{{ir.FlagOF, "OF"}, {ir.FlagSF, "SF"}, {ir.FlagZF, "ZF"}, {ir.FlagAF, "AF"}, {ir.FlagPF, "PF"}, {ir.FlagCF, "CF"}, {1 << 10, "DF"}} {
+		if m&f.bit != 0 {
+			names = append(names, f.name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// TestDocument: docs/instructions.md is the table. `go test ./internal/cpucheck -run TestDocument -update` writes it.
+func TestDocument(t *testing.T) {
+	counts := map[string]int{}
+	var rows strings.Builder
+	for _, f := range Forms() {
+		level, note := "full", f.Note
+		switch {
+		case Modelled[f.Op] != "":
+			level, note = "model", Modelled[f.Op]+"; not compared with the processor"
+			if f.Note != "" {
+				note = f.Note
+			}
+		case note != "":
+			level = "partial"
+		}
+		counts[level]++
+		undefined := flagNames(f.Undefined)
+		if f.When != "" {
+			undefined += ": " + f.When
+		}
+		fmt.Fprintf(&rows, "| %s | %s | %s | %s | %s | %s |\n", f.Name, flagNames(f.Defined), undefined, f.Manual, level, note)
+	}
+	text := fmt.Sprintf(`# Instructions
+
+Generated from internal/lift (the rows, and table.go), by trying every opcode: these are all the forms that the lifter accepts.
+full (%d): as the processor does. partial (%d): the note says what differs. model (%d): the machine defines what it
+returns. An instruction of no form here (MMX, AVX and all that CPUID does not announce) ends the path as unsupported, with a message that names it.
+
+r8 to r64 are general registers, m8 to m512 memory of so many bits (m: of no size), st and st(i) x87 registers, imm an immediate
+of any size, rel a relative target. Prefixes that change nothing (lock, segments, address size, hints) make no form of their own.
+The manual is Intel's Software Developer's Manual, volume 2: its part and entry.
+
+Every form but the model ones is executed on the processor and lifted, on %d random states of registers, flags, memory, SSE and
+x87 registers and modes (`+"`go test ./internal/cpucheck`, `make cpu-check`"+` for 1,000 times that); none may differ. Flags named as
+undefined are not compared.
+
+| form | flags defined | flags undefined | manual | level | note |
+|---|---|---|---|---|---|
+%s`, counts["full"], counts["partial"], counts["model"], statesPerForm, rows.String())
+	const path = "../../docs/instructions.md"
+	if *updateFlag {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if old, err := os.ReadFile(path); err != nil || string(old) != text {
+		t.Errorf("%s is not current: go test ./internal/cpucheck -run TestDocument -update", path)
+	}
+}
+
+// TestFlagRules: the flags that the table leaves out are kept, so that Defined says no less than the lifter does.
+func TestFlagRules(t *testing.T) {
+	r := rand.New(rand.NewPCG(seedOf(t), 0))
+	cpu := New(t)
+	for _, e := range Forms() {
+		if e.Name == "fwait" || Modelled[e.Op] != "" {
+			continue
+		}
+		c, ok := e.Case(r)
+		if !ok {
+			t.Errorf("%s: no encoding that can run", e.Name)
+			continue
+		}
+		batch := make([]State, 200)
+		for i := range batch {
+			batch[i] = c.State(r)
+		}
+		after, err := cpu.Run(c.Check.Code, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range batch {
+			if d := (batch[i].Flags ^ after[i].Flags) & CompareFlags &^ e.Defined &^ e.Undefined; d != 0 && after[i].Signal == 0 {
+				t.Errorf("%s: % x: the processor changes %s, which the table does not list", e.Name, c.Check.Code, flagNames(d))
+				break
+			}
+		}
+	}
+}
