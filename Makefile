@@ -1,5 +1,5 @@
 # Everything a developer types. `make check` is the whole gate.
-.PHONY: symchef test check fmt bench conformance
+.PHONY: symchef test check fmt bench conformance cpu-check
 
 symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
@@ -27,3 +27,7 @@ bench: symchef
 conformance: symchef
 	go test -timeout 60m ./internal/conformance -long
 	go test -timeout 0 ./internal/conformance/cpython -long -update
+
+# Every instruction form on 2,000,000 states against the processor; hours, to be interrupted at will.
+cpu-check:
+	SYMCHEF_ROUNDS=1000 go test -timeout 0 -run TestForms -v ./internal/cpucheck

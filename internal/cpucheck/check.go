@@ -13,7 +13,7 @@ import (
 )
 
 // scratch is the memory of the lifted side: the two pages.
-type scratch struct{ data, stack [pageSize]byte }
+type scratch struct{ data, stack [PageSize]byte }
 
 var errUnmapped = errors.New("cpucheck: unmapped")
 
@@ -21,8 +21,8 @@ func (m *scratch) at(addr uint64, n int) ([]byte, error) {
 	for _, pg := range []struct {
 		base uint64
 		mem  []byte
-	}{{dataPage, m.data[:]}, {stackPage, m.stack[:]}} {
-		if off := addr - pg.base; off < pageSize && off+uint64(n) <= pageSize {
+	}{{DataPage, m.data[:]}, {StackPage, m.stack[:]}} {
+		if off := addr - pg.base; off < PageSize && off+uint64(n) <= PageSize {
 			return pg.mem[off:][:n], nil
 		}
 	}
@@ -41,44 +41,40 @@ func (m *scratch) WriteMem(addr uint64, p []byte) error {
 	return err
 }
 
-// load puts state s into the machine's slots and memory.
-func (s *State) load(m *iref.Machine, mem *scratch) {
-	copy(m.R[ir.RAX:], s.GPR[:])
-	m.R[ir.GSBase] = DataBase
-	m.R[ir.CCOp], m.R[ir.CCA] = uint64(ir.MakeCC(ir.CCFlags, 64)), s.Flags
-	m.R[ir.DF] = s.Flags >> 10 & 1
-	m.R[ir.MXCSR] = uint64(s.MXCSR())
+// Registers puts the registers of s into slots.
+func (s *State) Registers(r *[ir.NumSlots]uint64) {
+	copy(r[ir.RAX:], s.GPR[:])
+	r[ir.GSBase] = DataBase
+	r[ir.CCOp], r[ir.CCA] = uint64(ir.MakeCC(ir.CCFlags, 64)), s.Flags
+	r[ir.DF] = s.Flags >> 10 & 1
+	r[ir.MXCSR] = uint64(s.MXCSR())
 	for i := range 16 {
-		m.R[ir.XMM(i, 0)], m.R[ir.XMM(i, 1)] = s.XMM(i)
+		r[ir.XMM(i, 0)], r[ir.XMM(i, 1)] = s.XMM(i)
 	}
 	top := uint64(s.FSW() >> 11 & 7)
 	for i := range 8 {
 		p := ir.FPR + ir.Slot((top+uint64(i))&7)*2
 		sig, se := s.ST(i)
-		m.R[p], m.R[p+1] = sig, uint64(se)
+		r[p], r[p+1] = sig, uint64(se)
 	}
-	m.R[ir.FTop], m.R[ir.FCW], m.R[ir.FSW], m.R[ir.FTag] = top, uint64(s.FCW()), uint64(s.FSW()&^(7<<11)), uint64(s.FTag())
-	copy(mem.data[DataBase-dataPage:], s.Data[:])
-	copy(mem.stack[StackBase-stackPage:], s.Stack[:])
+	r[ir.FTop], r[ir.FCW], r[ir.FSW], r[ir.FTag] = top, uint64(s.FCW()), uint64(s.FSW()&^(7<<11)), uint64(s.FTag())
 }
 
-// save is the reverse of load; what slots do not hold stays as it is in s.
-func (s *State) save(m *iref.Machine, mem *scratch) {
-	copy(s.GPR[:], m.R[ir.RAX:])
-	f := ir.Flags(ir.CC(m.R[ir.CCOp]), m.R[ir.CCA], m.R[ir.CCB], m.R[ir.CCC])
-	s.Flags = f | 0x202 | m.R[ir.DF]<<10
-	s.SetMXCSR(uint32(m.R[ir.MXCSR]))
+// SetRegisters is the reverse of Registers; what slots do not hold stays as it is in s.
+func (s *State) SetRegisters(r *[ir.NumSlots]uint64) {
+	copy(s.GPR[:], r[ir.RAX:])
+	f := ir.Flags(ir.CC(r[ir.CCOp]), r[ir.CCA], r[ir.CCB], r[ir.CCC])
+	s.Flags = f | 0x202 | r[ir.DF]<<10
+	s.SetMXCSR(uint32(r[ir.MXCSR]))
 	for i := range 16 {
-		s.SetXMM(i, m.R[ir.XMM(i, 0)], m.R[ir.XMM(i, 1)])
+		s.SetXMM(i, r[ir.XMM(i, 0)], r[ir.XMM(i, 1)])
 	}
-	top := m.R[ir.FTop]
+	top := r[ir.FTop]
 	for i := range 8 {
 		p := ir.FPR + ir.Slot((top+uint64(i))&7)*2
-		s.SetST(i, m.R[p], uint16(m.R[p+1]))
+		s.SetST(i, r[p], uint16(r[p+1]))
 	}
-	s.SetX87(uint16(m.R[ir.FCW]), uint16(m.R[ir.FSW]|top<<11), uint8(m.R[ir.FTag]))
-	copy(s.Data[:], mem.data[DataBase-dataPage:])
-	copy(s.Stack[:], mem.stack[StackBase-stackPage:])
+	s.SetX87(uint16(r[ir.FCW]), uint16(r[ir.FSW]|top<<11), uint8(r[ir.FTag]))
 }
 
 // Signals of the traps.
@@ -99,7 +95,9 @@ func (l *lifted) eval(code []byte, before *State) (State, error) {
 	after := *before
 	m, blocks := &l.machine, l.blocks
 	*m, l.mem = iref.Machine{Mem: &l.mem}, scratch{}
-	before.load(m, &l.mem)
+	before.Registers(&m.R)
+	copy(l.mem.data[DataBase-DataPage:], before.Data[:])
+	copy(l.mem.stack[StackBase-StackPage:], before.Stack[:])
 	fetch := func(addr uint64, p []byte) int {
 		if off := addr - CodeBase; off < uint64(len(code)) {
 			return copy(p, code[off:])
@@ -133,7 +131,9 @@ func (l *lifted) eval(code []byte, before *State) (State, error) {
 			break
 		}
 	}
-	after.save(m, &l.mem)
+	after.SetRegisters(&m.R)
+	copy(after.Data[:], l.mem.data[DataBase-DataPage:])
+	copy(after.Stack[:], l.mem.stack[StackBase-StackPage:])
 	after.RIP = pc
 	return after, nil
 }
@@ -149,11 +149,13 @@ type Form struct {
 	Skip func(before *State) bool
 	// X87 also compares the x87 state: control, status, tags, ST(0..7).
 	X87 bool
+	// Run executes the code on a state; nil: lifted, through the reference interpreter.
+	Run func(code []byte, before *State) (State, error)
 	// Ignore returns ranges of addresses whose contents are not compared.
 	Ignore func(before *State) [][2]uint64
 }
 
-// Check runs a form on states on both sides and reports the first differences. It returns how many states differ.
+// Check runs a form on states natively and lifted, or by f.Run, and reports the first differences. It returns how many states differ.
 func (c *CPU) Check(t testing.TB, f Form, states []State) int {
 	t.Helper()
 	want, err := c.Run(f.Code, states)
@@ -162,11 +164,15 @@ func (c *CPU) Check(t testing.TB, f Form, states []State) int {
 	}
 	bad := 0
 	c.lifted.blocks = map[uint64]*ir.Block{}
+	run := f.Run
+	if run == nil {
+		run = c.lifted.eval
+	}
 	for i := range states {
 		if f.Skip != nil && f.Skip(&states[i]) {
 			continue
 		}
-		got, err := c.lifted.eval(f.Code, &states[i])
+		got, err := run(f.Code, &states[i])
 		if err != nil {
 			t.Errorf("%s: % x: %v", f.Name, f.Code, err)
 			return len(states)

@@ -20,17 +20,17 @@ import (
 // Where things are in the guest and in the child process. Two pages are mapped
 // besides the code; a State holds the windows into them, the rest starts as 0.
 const (
-	dataPage  = 0x10000000
-	stackPage = 0x20000000
-	codePage  = 0x30000000
-	pageSize  = 4096
+	DataPage  = 0x10000000
+	StackPage = 0x20000000
+	CodePage  = 0x30000000
+	PageSize  = 4096
 
 	// DataBase is the address of State.Data, and the base of the gs segment.
-	DataBase = dataPage + 0x800
+	DataBase = DataPage + 0x800
 	// StackBase is the address of State.Stack.
-	StackBase = stackPage + 0x800
+	StackBase = StackPage + 0x800
 	// CodeBase is the address of the instruction.
-	CodeBase = codePage + 0x800
+	CodeBase = CodePage + 0x800
 )
 
 // maxCode is the longest code, in bytes.

@@ -204,7 +204,7 @@ func TestIntegerInstructions(t *testing.T) {
 						f.prep(&states[j])
 					}
 				}
-				cpu.Check(t, cpucheck.Form{Name: f.asm, Code: code, Undef: f.undef, UndefIf: f.undefIf, Skip: f.skip}, states)
+				cpu.Check(t, cpucheck.Form{Name: f.asm, Code: code, Undef: f.undef, UndefIf: f.undefIf, Skip: f.skip, X87: true}, states)
 				total++
 			}
 		})

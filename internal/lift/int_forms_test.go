@@ -265,5 +265,5 @@ func faults() (fs []form) {
 	for _, l := range []string{"pushq %rax", "pushq (%rbx)", "pushfq", "call .+5", "call *%rax", "leave", "enter $16, $0"} {
 		fs = append(fs, form{asm: l, prep: stack})
 	}
-	return append(fs, one("ud2", "hlt", "inb %dx, %al", "cli", ".byte 0xf0, 0x01, 0xc8")...)
+	return append(fs, one("ud2", "hlt", "inb %dx, %al", "cli", "movaps 0, %xmm1", "movsd %xmm1, 0", "fstpl 0", "fistpl 0", "fldt 0", "fxrstor64 0", ".byte 0xf0, 0x01, 0xc8")...)
 }

@@ -1,0 +1,65 @@
+package exec_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"symchef/internal/cpucheck"
+	"symchef/internal/exec"
+	"symchef/internal/expr"
+	"symchef/internal/guest"
+)
+
+// TestForms executes every form of the instruction table in the machine and on the processor. Package cpucheck
+// does so on more states with the reference interpreter.
+func TestForms(t *testing.T) {
+	const cases, statesPerCase = 5, 10
+	r := testRand(t)
+	cpu := cpucheck.New(t)
+	m := exec.New(expr.New())
+	base := boot(t, rx) // its pages are those of package cpucheck
+	hlt := bytes.Repeat([]byte{0xf4}, guest.PageSize)
+	run := func(code []byte, before *cpucheck.State) (after cpucheck.State, err error) {
+		after = *before
+		st := base.Fork()
+		st.Resume(m.Ctx)
+		c, s := parts(st)
+		s.Poke(cpucheck.CodePage, hlt)
+		s.Poke(cpucheck.CodeBase, code)
+		s.Poke(cpucheck.DataBase, before.Data[:])
+		s.Poke(cpucheck.StackBase, before.Stack[:])
+		before.Registers(&c.R)
+		c.PC = cpucheck.CodeBase
+		if stop := m.Run(st.Sys, &st.Facts, 1<<16); stop.Kind != exec.Exited {
+			return after, fmt.Errorf("%+v", stop)
+		}
+		after.RIP, after.Signal = c.PC, uint64(st.Sys.ExitStatus().Signal)
+		if off := c.PC - cpucheck.CodePage; off < guest.PageSize && c.PC-cpucheck.CodeBase >= uint64(len(code)) {
+			after.Signal = 0 // the hlt after the code
+		}
+		after.SetRegisters(&c.R)
+		s.Read(cpucheck.DataBase, after.Data[:])
+		s.Read(cpucheck.StackBase, after.Stack[:])
+		return after, nil
+	}
+	states, differ := make([]cpucheck.State, statesPerCase), 0
+	for _, e := range cpucheck.Forms() {
+		if cpucheck.Modelled[e.Op] != "" {
+			continue
+		}
+		for range cases {
+			c, ok := e.Case(r)
+			if !ok {
+				t.Errorf("%s: no encoding that can run", e.Name)
+				break
+			}
+			for i := range states {
+				states[i] = c.State(r)
+			}
+			c.Check.Run = run
+			differ += cpu.Check(t, c.Check, states)
+		}
+	}
+	t.Logf("%d forms, %d states each, %d differ", len(cpucheck.Forms()), cases*statesPerCase, differ)
+}
