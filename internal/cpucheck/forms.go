@@ -30,11 +30,11 @@ type opcode struct {
 }
 
 // Forms returns every form that the lifter accepts, sorted by name: all opcodes of the four maps are
-// tried with every following byte, with and without REX.W and the prefixes 66, F2, F3. VEX and
+// tried with every following byte, with and without REX.W and the prefixes 66, F2, F3, 67. VEX and
 // EVEX encodings are left out: the lifter accepts none.
 var Forms = sync.OnceValue(func() []*Encodings {
 	forms := map[string]*Encodings{}
-	for _, prefix := range []string{"", "\x66", "\xf2", "\xf3", "\x66\xf2", "\x66\xf3"} {
+	for _, prefix := range []string{"", "\x66", "\xf2", "\xf3", "\x66\xf2", "\x66\xf3", "\x67"} {
 		for _, rex := range []string{"", "\x48"} {
 			for _, escape := range []string{"", "\x0f", "\x0f\x38", "\x0f\x3a"} {
 				for op := range 256 {
