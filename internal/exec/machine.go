@@ -149,10 +149,10 @@ type Machine struct {
 
 	covered coverage
 
-	space    *mem.Space
-	spaceGen uint64
-	tlbR     [tlbSize]tlbEntry
-	tlbW     [tlbSize]tlbEntry
+	space        *mem.Space
+	spaceVersion uint64
+	tlbR         [tlbSize]tlbEntry
+	tlbW         [tlbSize]tlbEntry
 
 	facts   *Facts
 	undo    undo

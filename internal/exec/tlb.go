@@ -20,12 +20,13 @@ type tlbEntry struct {
 
 // use makes s the space of the caches, forgetting translations that may be stale.
 func (m *Machine) use(s *mem.Space) {
-	if m.space == s && m.spaceGen == s.Gen {
+	v := s.Version()
+	if m.space == s && m.spaceVersion == v {
 		return
 	}
 	clear(m.tlbR[:])
 	clear(m.tlbW[:])
-	m.space, m.spaceGen = s, s.Gen
+	m.space, m.spaceVersion = s, v
 }
 
 func get(p *[mem.GranuleSize]byte, off uint64, w uint8) uint64 {
@@ -83,6 +84,7 @@ func (m *Machine) store(s *mem.Space, addr uint64, w uint8, v uint64) status {
 	off := addr & granMask
 	if off+n <= mem.GranuleSize {
 		if p := s.WritePage(addr); p != nil {
+			m.use(s) // another area may show the same granule
 			g := addr >> mem.GranuleBits
 			m.tlbW[g&(tlbSize-1)] = tlbEntry{g + 1, p}
 			m.tlbR[g&(tlbSize-1)] = tlbEntry{g + 1, p}

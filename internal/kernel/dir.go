@@ -486,9 +486,8 @@ func (c *call) sysTruncate() (uint64, error) {
 }
 
 func (c *call) resize(i int, size int64) {
-	n := c.s.inode(i)
-	n.truncate(c.s.owner, size)
-	n.Mtime = c.s.Now().wall()
+	c.s.truncateNode(i, size)
+	c.s.inode(i).Mtime = c.s.Now().wall()
 }
 
 func (c *call) sysFtruncate() (uint64, error) {

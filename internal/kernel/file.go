@@ -312,8 +312,8 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 				return 0, err
 			}
 			if flags&unix.O_TRUNC != 0 {
+				c.s.truncateNode(v.node, 0)
 				n := c.s.inode(v.node)
-				n.truncate(c.s.owner, 0)
 				n.Mtime = c.s.Now().wall()
 			}
 		}
@@ -378,7 +378,7 @@ func (c *call) readFile(i int, off int64, n int) (mem.Bytes, error) {
 			b = mem.Concrete(f.Back.Data[pos:min(int64(len(f.Back.Data)), pos+int64(n))])
 		}
 	case fileNode:
-		b = c.s.nodes.get(f.Node).read(pos, n)
+		b = c.s.readNode(f.Node, pos, n)
 	case fileDir:
 		return b, unix.EISDIR
 	case fileStdin:
@@ -434,7 +434,7 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 		if pos+int64(n) > maxFile {
 			return 0, unix.EFBIG
 		}
-		node.write(c.s.owner, pos, b)
+		c.s.writeNode(f.Node, pos, b)
 		node.Mtime = c.s.Now().wall()
 		if off < 0 {
 			c.s.file(i).Off = pos + int64(n)

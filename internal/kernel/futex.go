@@ -93,9 +93,9 @@ func (c *call) futexWait(addr, op uint64, val uint32) (uint64, error) {
 
 // wake wakes up to n tasks that wait at addr with one of the bits, oldest first.
 func (s *System) wake(m *mem.Space, addr uint64, n int, bits uint32) uint64 {
-	done := uint64(0)
+	done, at := uint64(0), s.placeOf(m, addr)
 	for ; n > 0; n-- {
-		t := s.oldest(m, addr, bits)
+		t := s.oldest(at, bits)
 		if t == nil {
 			break
 		}
@@ -107,9 +107,9 @@ func (s *System) wake(m *mem.Space, addr uint64, n int, bits uint32) uint64 {
 
 // requeue makes up to n tasks that wait at from wait at to.
 func (s *System) requeue(m *mem.Space, from, to uint64, n int) uint64 {
-	done := uint64(0)
+	done, at := uint64(0), s.placeOf(m, from)
 	for ; n > 0; n-- {
-		t := s.oldest(m, from, ^uint32(0))
+		t := s.oldest(at, ^uint32(0))
 		if t == nil {
 			break
 		}
@@ -120,11 +120,11 @@ func (s *System) requeue(m *mem.Space, from, to uint64, n int) uint64 {
 	return done
 }
 
-func (s *System) oldest(m *mem.Space, addr uint64, bits uint32) *Task {
+func (s *System) oldest(at memPlace, bits uint32) *Task {
 	var best *Task
 	for _, t := range s.tasks {
 		w := &t.Wait
-		if w.Kind == waitFutex && !w.Woken && w.Addr == addr && w.Bits&bits != 0 && t.proc.Mem == m && (best == nil || w.Seq < best.Wait.Seq) {
+		if w.Kind == waitFutex && !w.Woken && w.Bits&bits != 0 && s.placeOf(t.proc.Mem, w.Addr) == at && (best == nil || w.Seq < best.Wait.Seq) {
 			best = t
 		}
 	}

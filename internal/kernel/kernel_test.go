@@ -46,6 +46,7 @@ func boot(t *testing.T, cfg Config) *machine {
 	s := newSystem(&cfg)
 	s.start()
 	s.cur.proc.Mem = mem.NewSpace()
+	s.cur.proc.Mem.Objects = s.objects
 	m := &machine{System: s, t: t, top: scratch}
 	for _, a := range []mem.Area{
 		{Start: scratch, End: scratch + 1<<20, Prot: guest.ProtRead | guest.ProtWrite},
@@ -448,6 +449,43 @@ func TestForkWait(t *testing.T) {
 	}
 	if _, errno := m.call(61, ^uint64(0), 0, 0, 0); errno != unix.ECHILD {
 		t.Errorf("second wait: %v", errno)
+	}
+}
+
+// TestWaitIgnored: where SIGCHLD is ignored a wait ends with ECHILD when the last child has ended.
+func TestWaitIgnored(t *testing.T) {
+	m := boot(t, Config{})
+	m.must(13, uint64(unix.SIGCHLD), m.words(1, 0, 0, 0), 0, 8)
+	child := m.must(57)
+	if out := m.raw(61, child, 0, 0, 0); out.Kind != Switch || uint64(m.Current().TID) != child {
+		t.Fatalf("got %+v, task %d", out, m.Current().TID)
+	}
+	if out := m.raw(60, 0); out.Kind != Switch || m.Current().TID != firstPID {
+		t.Fatalf("got %+v", out)
+	}
+	m.Current().CPU.PC += 2
+	if out := m.Syscall(); out.Kind != Done {
+		t.Fatalf("wait: %+v", out)
+	}
+	if _, errno := m.result(); errno != unix.ECHILD {
+		t.Errorf("wait: %v", errno)
+	}
+}
+
+// TestWaitOther: a child that nobody waits for does not end a wait for another, and time passes.
+func TestWaitOther(t *testing.T) {
+	m := boot(t, Config{})
+	sleeper := m.must(57)
+	m.must(57)
+	if out := m.raw(61, sleeper, 0, 0, 0); out.Kind != Switch || uint64(m.Current().TID) != sleeper {
+		t.Fatalf("got %+v, task %d", out, m.Current().TID)
+	}
+	before := m.Now()
+	if out := m.raw(35, m.words(5, 0), 0); out.Kind != Switch || uint64(m.Current().TID) == sleeper {
+		t.Fatalf("got %+v, task %d", out, m.Current().TID)
+	}
+	if out := m.raw(60, 0); out.Kind != Switch || uint64(m.Current().TID) != sleeper || m.Now() < before+5e9 {
+		t.Errorf("after the other child ended: %+v, task %d, %d ns later", out, m.Current().TID, m.Now()-before)
 	}
 }
 

@@ -41,13 +41,15 @@ func (c *call) sysMmap() (uint64, error) {
 		return 0, unix.EINVAL
 	}
 	var sym mem.Bytes
+	size := guest.PageUp(length)
 	if flags&unix.MAP_ANONYMOUS == 0 {
 		var err error
-		if sym, err = c.mapFile(&a, off); err != nil {
+		if sym, err = c.mapFile(&a, off, size); err != nil {
 			return 0, err
 		}
+	} else if a.Shared {
+		a.Name = "/dev/zero (deleted)"
 	}
-	size := guest.PageUp(length)
 	m := c.p.Mem
 	switch {
 	case flags&(fixed|noReplace) != 0:
@@ -73,6 +75,15 @@ func (c *call) sysMmap() (uint64, error) {
 		}
 	}
 	a.Start, a.End = addr, addr+size
+	if a.Shared && a.Back == nil && a.Obj == 0 {
+		var err error
+		if a.Obj, err = c.s.anonymous(size); err != nil {
+			return 0, err
+		}
+	}
+	if a.Obj != 0 && a.Prot&guest.ProtExec != 0 {
+		return 0, unsupported(execShared)
+	}
 	if err := m.MapArea(a); err != nil {
 		return 0, unix.ENOMEM
 	}
@@ -86,7 +97,7 @@ func (c *call) sysMmap() (uint64, error) {
 }
 
 // mapFile fills in what area a shows of the file; the result is not empty if some of it is symbolic.
-func (c *call) mapFile(a *mem.Area, off uint64) (mem.Bytes, error) {
+func (c *call) mapFile(a *mem.Area, off, size uint64) (mem.Bytes, error) {
 	var none mem.Bytes
 	_, f, err := c.fd(c.arg32(4))
 	switch {
@@ -98,16 +109,20 @@ func (c *call) mapFile(a *mem.Area, off uint64) (mem.Bytes, error) {
 		return none, unix.ENODEV
 	case !f.readable() || a.Shared && a.Prot&guest.ProtWrite != 0 && !f.writable():
 		return none, unix.EACCES
-	case a.Shared && a.Prot&guest.ProtWrite != 0:
-		return none, unsupported("a shared writable mapping of a file")
+	case a.Shared && (off > objectRoom || size > objectRoom-off):
+		return none, unsupported("a shared mapping of more than a file can have")
 	}
-	a.Name, a.Off = f.Path, off
+	a.Name, a.Off, a.ReadOnly = f.Path, off, a.Shared && !f.writable()
 	if f.Kind == fileLower {
 		a.Back = f.Back
 		return none, nil
 	}
-	n := c.s.nodes.get(f.Node)
-	b := n.read(0, int(n.Size))
+	if a.Shared {
+		a.Obj, err = c.s.share(f.Node)
+		a.Obj += off
+		return none, err
+	}
+	b := c.s.readNode(f.Node, 0, int(c.s.nodes.get(f.Node).Size))
 	a.Back = &mem.Backing{Name: f.Path, Data: b.Data}
 	if !b.IsConcrete() && off < uint64(len(b.Data)) {
 		return b.Slice(int(off), len(b.Data)), nil
@@ -153,11 +168,13 @@ func (c *call) sysMprotect() (uint64, error) {
 	if size == 0 {
 		return 0, nil
 	}
-	if c.a[2]&guestWrite != 0 {
-		for _, a := range c.p.Mem.Areas() {
-			if a.Shared && a.Back != nil && a.Start < c.a[0]+size && c.a[0] < a.End {
-				return 0, unsupported("a shared writable mapping of a file")
-			}
+	for _, a := range c.p.Mem.Areas() {
+		switch {
+		case a.End <= c.a[0] || a.Start >= c.a[0]+size:
+		case a.ReadOnly && c.a[2]&uint64(guest.ProtWrite) != 0:
+			return 0, unix.EACCES
+		case a.Obj != 0 && c.a[2]&uint64(guest.ProtExec) != 0:
+			return 0, unsupported(execShared)
 		}
 	}
 	if c.p.Mem.Protect(c.a[0], size, protOf(c.a[2])) != nil {
@@ -166,7 +183,8 @@ func (c *call) sysMprotect() (uint64, error) {
 	return 0, nil
 }
 
-const guestWrite = uint64(guest.ProtWrite)
+// execShared is refused because translations of one mapping do not notice writes through another.
+const execShared = "shared writable memory that is executable"
 
 func (c *call) sysMadvise() (uint64, error) {
 	size, err := pages(c.a[0], c.a[1])
@@ -186,9 +204,7 @@ func (c *call) sysMadvise() (uint64, error) {
 			if a.End <= lo || a.Start >= hi || a.Shared {
 				continue
 			}
-			n := *a
-			n.Start, n.End = max(a.Start, lo), min(a.End, hi)
-			n.Off = a.Off + n.Start - a.Start
+			n := a.Part(max(a.Start, lo), min(a.End, hi))
 			if m.MapArea(n) != nil { // drops what was written there
 				return 0, unix.EINVAL
 			}
@@ -215,15 +231,15 @@ func (c *call) sysMremap() (uint64, error) {
 	if a == nil || !m.Mapped(addr, max(oldSize, 1), 0) {
 		return 0, unix.EFAULT
 	}
-	if oldSize == 0 || a.Shared && newSize != oldSize && a.Back == nil {
-		return 0, unsupported("mremap of shared memory")
+	if oldSize == 0 || a.Obj != 0 && newSize > oldSize && (a.Obj+addr-a.Start)%objectRoom+newSize > objectRoom {
+		return 0, unsupported("mremap of shared memory to an unusual size")
 	}
 	if addr+oldSize > a.End {
 		return 0, unix.EFAULT
 	}
 	grown := func(at uint64) mem.Area {
-		n := *a
-		n.Start, n.End, n.Off = at, at+newSize, a.Off+addr-a.Start
+		n := a.Part(addr, addr+newSize)
+		n.Start, n.End = at, at+newSize
 		return n
 	}
 	if flags&fixed == 0 {
@@ -234,8 +250,7 @@ func (c *call) sysMremap() (uint64, error) {
 			return addr, nil
 		}
 		if addr+oldSize == a.End && addr+newSize <= loader.StackTop && free(m, a.End, newSize-oldSize) {
-			n := grown(addr)
-			n.Start, n.Off = addr+oldSize, n.Off+oldSize
+			n := a.Part(addr+oldSize, addr+newSize)
 			if m.MapArea(n) != nil {
 				return 0, unix.ENOMEM
 			}
@@ -261,7 +276,7 @@ func (c *call) sysMremap() (uint64, error) {
 		return 0, unix.ENOMEM
 	}
 	// Pages that were never touched are all zero, and stay untouched.
-	for off := uint64(0); off < min(oldSize, newSize); off += guest.PageSize {
+	for off := uint64(0); off < min(oldSize, newSize) && a.Obj == 0; off += guest.PageSize {
 		b, err := m.ReadSym(addr+off, guest.PageSize)
 		if err == nil && (a.Back != nil || !b.IsConcrete() || !zero(b.Data)) {
 			_ = m.WriteSym(to+off, b)

@@ -47,6 +47,7 @@ type inode struct {
 	Pages   []*page
 	Base    *mem.Backing
 	BaseLen int64
+	Obj     uint64 // instead of Pages and Base: the content is the object at this address, see shared.go
 
 	Ents   map[string]int // directories: name to inode, or whiteout
 	Lower  string         // directories: the lower directory shown through; "" is none
@@ -375,8 +376,7 @@ func (s *System) content(p *Process, v vnode) (mem.Bytes, error) {
 		}
 		return mem.Concrete(b.Data), nil
 	}
-	n := s.nodes.get(v.node)
-	return n.read(0, int(n.Size)), nil
+	return s.readNode(v.node, 0, int(s.nodes.get(v.node).Size)), nil
 }
 
 // backing returns b as what a mapping of v shows.

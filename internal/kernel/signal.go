@@ -186,12 +186,18 @@ func (s *System) force(info siginfo) Outcome {
 // Fault tells the current task of an access to memory that it may not make; PC
 // is at the instruction.
 func (s *System) Fault(addr uint64, write bool) Outcome {
-	code := 1 // SEGV_MAPERR
-	if s.cur.proc.Mem.Find(addr) != nil {
+	sig, code := unix.SIGSEGV, 1 // SEGV_MAPERR
+	if m := s.cur.proc.Mem; m.Find(addr) != nil {
 		code = 2 // SEGV_ACCERR
+		need := guest.ProtRead
+		if write {
+			need = guest.ProtWrite
+		}
+		if a := m.Find(addr); a.Obj != 0 && a.Prot&need != 0 { // allowed, but the object ends before
+			sig = unix.SIGBUS // code 2 is BUS_ADRERR
+		}
 	}
-	_ = write // only the page-fault error code in the frame would tell
-	return s.force(siginfo{Sig: int(unix.SIGSEGV), Code: code, Addr: addr})
+	return s.force(siginfo{Sig: int(sig), Code: code, Addr: addr})
 }
 
 // Raise tells the current task of a trap that gives signal sig.

@@ -23,7 +23,7 @@ import (
 // that they have not changed (Revalidate).
 
 // snapMagic begins a snapshot; its last byte is the version of image.
-const snapMagic = "SYMCHEFK\x02"
+const snapMagic = "SYMCHEFK\x03"
 
 const snapHeader = len(snapMagic) + 4 // CRC-32C of the rest, little endian
 
@@ -38,6 +38,8 @@ type image struct {
 	Procs               []procImage
 	Tasks               []taskImage
 	Spaces              []spaceImage
+	Objects             spaceImage
+	LastObject          uint64
 	Backs               []backImage
 	Files               []fileImage
 	Pipes               []pipeImage
@@ -67,11 +69,12 @@ type spaceImage struct {
 }
 
 type areaImage struct {
-	Start, End, Off uint64
-	Prot            guest.Prot
-	Back            int // -1: anonymous
-	Name            string
-	Shared          bool
+	Start, End, Off  uint64
+	Prot             guest.Prot
+	Back             int // -1: anonymous
+	Name             string
+	Shared, ReadOnly bool
+	Obj              uint64
 }
 
 // backImage is a Backing: of the lower file Name with Size bytes, or with its own Data.
@@ -150,6 +153,11 @@ func (s *System) Marshal() ([]byte, error) {
 		}
 		im.Procs = append(im.Procs, pi)
 	}
+	var err error
+	if im.Objects, err = spaceOf(s.objects, back); err != nil {
+		return nil, err
+	}
+	im.LastObject = s.lastObject
 	for _, t := range s.tasks {
 		ti := taskImage{TID: t.TID, PID: t.proc.PID, PC: t.CPU.PC, State: t.task}
 		if symbolicState(&t.CPU) {
@@ -229,7 +237,7 @@ func (h *Host) cached(path string) *mem.Backing {
 func spaceOf(m *mem.Space, back func(*mem.Backing) int) (spaceImage, error) {
 	var sp spaceImage
 	for _, a := range m.Areas() {
-		sp.Areas = append(sp.Areas, areaImage{a.Start, a.End, a.Off, a.Prot, back(a.Back), a.Name, a.Shared})
+		sp.Areas = append(sp.Areas, areaImage{a.Start, a.End, a.Off, a.Prot, back(a.Back), a.Name, a.Shared, a.ReadOnly, a.Obj})
 	}
 	symbolic := false
 	m.EachSym(func(uint64, expr.Ref, byte) { symbolic = true })
@@ -311,9 +319,13 @@ func Unmarshal(data []byte, cfg Config) (*System, error) {
 		}
 		return backs[i], true
 	}
+	s.lastObject = im.LastObject
+	if s.objects, err = im.Objects.restore(back, nil); err != nil {
+		return nil, err
+	}
 	var spaces []*mem.Space
 	for _, sp := range im.Spaces {
-		m, err := sp.restore(back)
+		m, err := sp.restore(back, s.objects)
 		if err != nil {
 			return nil, err
 		}
@@ -346,11 +358,13 @@ func (s *System) restoreBacks(list []backImage) ([]*mem.Backing, error) {
 	return out, nil
 }
 
-func (sp *spaceImage) restore(back func(int) (*mem.Backing, bool)) (*mem.Space, error) {
+// restore makes a space; objects is nil for the space of objects itself.
+func (sp *spaceImage) restore(back func(int) (*mem.Backing, bool), objects *mem.Space) (*mem.Space, error) {
 	m := mem.NewSpace()
+	m.Objects = objects
 	for _, a := range sp.Areas {
 		b, ok := back(a.Back)
-		if !ok || m.MapArea(mem.Area{Start: a.Start, End: a.End, Prot: a.Prot, Back: b, Off: a.Off, Name: a.Name, Shared: a.Shared}) != nil {
+		if !ok || a.Obj != 0 && (objects == nil || a.Obj%guest.PageSize != 0 || a.Obj >= guest.AddrLimit) || m.MapArea(mem.Area{Start: a.Start, End: a.End, Prot: a.Prot, Back: b, Off: a.Off, Name: a.Name, Shared: a.Shared, ReadOnly: a.ReadOnly, Obj: a.Obj}) != nil {
 			return nil, errCorrupt
 		}
 	}

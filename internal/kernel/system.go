@@ -58,13 +58,15 @@ type System struct {
 	status Status
 	ended  bool // the first process has ended
 
-	files  table[file] // open file descriptions
-	pipes  table[pipe] // pipes
-	socks  table[socket]
-	ports  uint32       // ports and abstract names given out so far
-	nodes  table[inode] // overlay files; 0 is unused, rootNode the root
-	out    [3]*chunk    // what went to stdout [1] and stderr [2], newest first
-	device int          // open file that the last device request came from
+	files      table[file] // open file descriptions
+	pipes      table[pipe] // pipes
+	socks      table[socket]
+	ports      uint32       // ports and abstract names given out so far
+	nodes      table[inode] // overlay files; 0 is unused, rootNode the root
+	objects    *mem.Space   // what shared mappings show, see shared.go
+	lastObject uint64       // address of the last object
+	out        [3]*chunk    // what went to stdout [1] and stderr [2], newest first
+	device     int          // open file that the last device request came from
 }
 
 // Boot loads the program: one process with one task, ready to run.
@@ -88,7 +90,7 @@ func Boot(cfg Config) (*System, error) {
 }
 
 func newSystem(cfg *Config) *System {
-	s := &System{owner: lastOwner.Add(1), cfg: cfg, stdin: cfg.Stdin, host: cfg.Host, rng: cfg.Seed, device: -1}
+	s := &System{owner: lastOwner.Add(1), cfg: cfg, stdin: cfg.Stdin, host: cfg.Host, rng: cfg.Seed, device: -1, objects: mem.NewSpace()}
 	s.nodes.add(s.owner, &inode{})
 	s.nodes.add(s.owner, &inode{Mode: unix.S_IFDIR | 0o755, Nlink: 2, Lower: "/"})
 	return s
@@ -140,6 +142,7 @@ func (s *System) load(p *Process, path string, argv, env []string) (*loader.Imag
 func (s *System) install(t *Task, img *loader.Image, path string) {
 	p := t.proc
 	p.Mem, p.BrkStart, p.Brk, p.Exe = img.Space, img.Brk, img.Brk, img.Path
+	p.Mem.Objects = s.objects
 	p.Comm = path[strings.LastIndexByte(path, '/')+1:]
 	p.Comm = p.Comm[:min(15, len(p.Comm))]
 	t.CPU = img.CPU
@@ -150,6 +153,7 @@ func (s *System) Fork() *System {
 	c := *s
 	s.owner, c.owner = lastOwner.Add(1), lastOwner.Add(1)
 	c.files, c.pipes, c.socks, c.nodes = s.files.fork(), s.pipes.fork(), s.socks.fork(), s.nodes.fork()
+	c.objects = s.objects.Fork()
 	spaces := map[*mem.Space]*mem.Space{}
 	procs := make(map[*Process]*Process, len(s.procs))
 	c.procs = make([]*Process, len(s.procs))
@@ -158,6 +162,7 @@ func (s *System) Fork() *System {
 		if p.Mem != nil {
 			if spaces[p.Mem] == nil {
 				spaces[p.Mem] = p.Mem.Fork()
+				spaces[p.Mem].Objects = c.objects
 			}
 			q.Mem = spaces[p.Mem]
 		}
@@ -221,6 +226,7 @@ func (s *System) Rebase(eval func(expr.Ref) uint64) {
 			p.Mem.Rebase(eval)
 		}
 	}
+	s.objects.Rebase(eval)
 	for _, t := range s.tasks {
 		t.CPU.Rebase(eval)
 	}

@@ -105,11 +105,8 @@ func (s *System) runnable(t *Task) bool {
 	case waitSocket:
 		return s.roomIn(int(w.Addr))
 	case waitChild:
-		for _, p := range s.procs {
-			if p.Dead && p.Parent == t.proc.PID {
-				return true
-			}
-		}
+		dead, any := s.endedChild(t.proc, w.PID)
+		return dead != nil || !any // where SIGCHLD is ignored, ended children leave nothing
 	case waitVfork:
 		p := s.process(w.PID)
 		return p == nil || p.Dead || p.Execed
@@ -286,13 +283,6 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	if len(c.s.tasks) >= 512 {
 		return 0, unix.EAGAIN
 	}
-	if !isThread && rest == 0 {
-		for _, a := range c.p.Mem.Areas() {
-			if a.Shared && a.Prot&guest.ProtWrite != 0 {
-				return 0, unsupported("fork with shared writable memory")
-			}
-		}
-	}
 	tid := c.s.lastID + 1
 	if flags&unix.CLONE_PARENT_SETTID != 0 {
 		if err := c.put32(parentTID, uint32(tid)); err != nil {
@@ -415,11 +405,11 @@ func (st Status) waitStatus() uint32 {
 	return uint32(st.Code) << 8
 }
 
-// ended returns the first ended child that pid selects (as in waitpid(2)), and
-// whether there is any child at all.
-func (c *call) endedChild(pid int) (dead *Process, any bool) {
-	for _, q := range c.s.procs {
-		if q.Parent != c.p.PID || pid > 0 && q.PID != pid || pid == 0 && q.Group != c.p.Group || pid < -1 && q.Group != -pid {
+// endedChild returns p's first ended child that pid selects (as in waitpid(2)), and
+// whether it selects any child at all.
+func (s *System) endedChild(p *Process, pid int) (dead *Process, any bool) {
+	for _, q := range s.procs {
+		if q.Parent != p.PID || pid > 0 && q.PID != pid || pid == 0 && q.Group != p.Group || pid < -1 && q.Group != -pid {
 			continue
 		}
 		any = true
@@ -431,14 +421,15 @@ func (c *call) endedChild(pid int) (dead *Process, any bool) {
 }
 
 func (c *call) sysWait4() (uint64, error) {
-	q, any := c.endedChild(c.arg32(0))
+	pid := c.arg32(0)
+	q, any := c.s.endedChild(c.p, pid)
 	switch {
 	case !any:
 		return 0, unix.ECHILD
 	case q == nil && c.a[2]&unix.WNOHANG != 0:
 		return 0, nil
 	case q == nil:
-		return 0, blocked{Kind: waitChild, Restart: true}
+		return 0, blocked{Kind: waitChild, PID: pid, Restart: true}
 	}
 	if c.a[1] != 0 {
 		if err := c.put32(c.a[1], q.Status.waitStatus()); err != nil {
@@ -473,7 +464,7 @@ func (c *call) sysWaitid() (uint64, error) {
 	if c.a[3]&unix.WEXITED == 0 {
 		return 0, unsupported("waiting for stopped children")
 	}
-	q, any := c.endedChild(pid)
+	q, any := c.s.endedChild(c.p, pid)
 	switch {
 	case !any:
 		return 0, unix.ECHILD
@@ -483,7 +474,7 @@ func (c *call) sysWaitid() (uint64, error) {
 		}
 		return 0, nil
 	case q == nil:
-		return 0, blocked{Kind: waitChild, Restart: true}
+		return 0, blocked{Kind: waitChild, PID: pid, Restart: true}
 	}
 	if c.a[2] != 0 {
 		info := siginfo{Sig: int(unix.SIGCHLD), Code: 1, PID: q.PID, UID: c.s.cfg.UID, Status: q.Status.Code}

@@ -1,6 +1,8 @@
 package mem
 
 import (
+	"slices"
+
 	"symchef/internal/expr"
 	"symchef/internal/guest"
 )
@@ -92,9 +94,10 @@ func (s *Space) WriteU(addr, v uint64, n int) error {
 	return s.Write(addr, buf[:n])
 }
 
-// Poke stores bytes whatever the protection; the range must be mapped. The loader uses it.
+// Poke stores bytes whatever the protection; the range must be mapped and show no object. The loader uses it.
 func (s *Space) Poke(addr uint64, p []byte) error {
-	if !s.Mapped(addr, uint64(len(p)), 0) {
+	end := addr + uint64(len(p))
+	if !s.Mapped(addr, uint64(len(p)), 0) || slices.ContainsFunc(s.shows, func(a *Area) bool { return a.Start < end && addr < a.End }) {
 		return ErrFault
 	}
 	s.poke(addr, Bytes{Data: p}, 0)
@@ -107,6 +110,11 @@ func (s *Space) poke(addr uint64, b Bytes, need guest.Prot) {
 		off := int(at & (GranuleSize - 1))
 		k := min(len(b.Data)-n, GranuleSize-off)
 		part := b.Slice(n, n+k)
+		if a := s.Find(at); a.Obj != 0 {
+			s.Objects.poke(a.inObject(at), part, 0)
+			n += k
+			continue
+		}
 		sym := !part.IsConcrete()
 		before := s.lookup(at)
 		g := s.writable(at, need, sym)
@@ -174,8 +182,8 @@ func (s *Space) ReadSym(addr uint64, n int) (Bytes, error) {
 	}
 	b.Sym = make([]expr.Ref, n)
 	for i := range b.Sym {
-		if g := s.lookup(addr + uint64(i)); g != nil && g.sym != nil {
-			b.Sym[i] = g.sym.refs[(addr+uint64(i))&(GranuleSize-1)]
+		if o, _ := s.overlayAt(addr + uint64(i)); o != nil {
+			b.Sym[i] = o.refs[(addr+uint64(i))&(GranuleSize-1)]
 		}
 	}
 	return b, nil
@@ -190,7 +198,7 @@ func (s *Space) WriteSym(addr uint64, b Bytes) error {
 	return nil
 }
 
-// EachSym calls f for every symbolic byte in ascending order of address.
+// EachSym calls f for every symbolic byte in ascending order of address, those of objects left out.
 func (s *Space) EachSym(f func(addr uint64, r expr.Ref, v byte)) {
 	s.eachSym(s.root, 0, 0, func(base uint64, g *granule) {
 		for i, r := range g.sym.refs {
@@ -201,7 +209,7 @@ func (s *Space) EachSym(f func(addr uint64, r expr.Ref, v byte)) {
 	})
 }
 
-// Rebase gives every symbolic byte the value that eval returns for its expression.
+// Rebase gives every symbolic byte, those of objects left out, the value that eval returns for its expression.
 func (s *Space) Rebase(eval func(expr.Ref) uint64) {
 	type change struct {
 		addr uint64
@@ -237,7 +245,7 @@ func (s *Space) eachSym(n *node, depth int, base uint64, f func(uint64, *granule
 	}
 }
 
-// EachGranule calls f for every granule that has been made, in ascending order.
+// EachGranule calls f for every granule that has been made, in ascending order, those of objects left out.
 // f must not change data. It serves snapshots and digests.
 func (s *Space) EachGranule(f func(addr uint64, data *[GranuleSize]byte)) {
 	s.each(s.root, 0, 0, func(addr uint64, g *granule) { f(addr, &g.data) })

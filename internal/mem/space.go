@@ -13,6 +13,11 @@
 //   - The concrete byte under a symbolic one is that byte's value under the
 //     state's current assignment. Rebase restores this for a new assignment.
 //   - Every granule present in the tree lies in a mapped area.
+//
+// # Shared memory
+//
+// Spaces may show parts of one other space, the objects (Space.Objects): an area with
+// Obj not 0 shows what is there at the address Obj, and has no granules of its own.
 package mem
 
 import (
@@ -75,7 +80,24 @@ type Area struct {
 	Off        uint64   // offset in Back of Start
 	Name       string
 	Shared     bool // MAP_SHARED
+	ReadOnly   bool // may never be written: the file was opened for reading
+	// Obj is the address in the space of objects that is shown at Start, page-aligned; 0: the area's content is its own.
+	// Where nothing is mapped there, accesses fault: the mapping is longer than the object.
+	Obj uint64
 }
+
+// Part returns what remains of a when it is cut to [from, to).
+func (a *Area) Part(from, to uint64) Area {
+	p := *a
+	p.Start, p.End, p.Off = from, to, a.Off+(from-a.Start)
+	if a.Obj != 0 {
+		p.Obj += from - a.Start
+	}
+	return p
+}
+
+// inObject returns the address in the space of objects that addr shows. Require: Obj is not 0.
+func (a *Area) inObject(addr uint64) uint64 { return addr - a.Start + a.Obj }
 
 // allows reports whether accesses that need prot are allowed. What may be written may be
 // read: page tables cannot say otherwise (SDM vol. 3, 4.6.1).
@@ -92,11 +114,22 @@ type Space struct {
 	owner uint64
 	root  *node
 	areas []*Area // sorted, disjoint
+	shows []*Area // those of areas with Obj
 	// TextID changes whenever executable code may have changed; two spaces with
 	// one TextID have the same executable bytes.
 	TextID uint64
 	// Gen changes whenever a cached translation of addresses to granules may be stale.
 	Gen uint64
+	// Objects is what areas with Obj show; all spaces of a system have the same. nil: there are no such areas.
+	Objects *Space
+}
+
+// Version changes whenever a cached translation of this space's addresses to granules may be stale.
+func (s *Space) Version() uint64 {
+	if s.Objects == nil {
+		return s.Gen
+	}
+	return s.Gen + s.Objects.Gen // neither ever decreases
 }
 
 var lastOwner, lastText atomic.Uint64
@@ -127,7 +160,8 @@ func (s *Space) Find(addr uint64) *Area {
 	return nil
 }
 
-// Mapped reports whether all of [addr, addr+n) is mapped with at least prot.
+// Mapped reports whether all of [addr, addr+n) is mapped with at least prot; prot 0 asks for the mapping alone,
+// which may be longer than the object it shows.
 func (s *Space) Mapped(addr, n uint64, prot guest.Prot) bool {
 	if addr+n < addr {
 		return false
@@ -135,6 +169,9 @@ func (s *Space) Mapped(addr, n uint64, prot guest.Prot) bool {
 	for end := addr + n; addr < end; {
 		a := s.Find(addr)
 		if a == nil || !a.allows(prot) {
+			return false
+		}
+		if a.Obj != 0 && prot != 0 && !s.Objects.Mapped(a.inObject(addr), min(a.End, end)-addr, guest.ProtRead) {
 			return false
 		}
 		addr = a.End
@@ -155,16 +192,14 @@ func (s *Space) cut(start, end uint64) (list []*Area, at int, exec bool) {
 		}
 		exec = exec || a.Prot&guest.ProtExec != 0
 		if a.Start < start {
-			l := *a
-			l.End = start
+			l := a.Part(a.Start, start)
 			list = append(list, &l)
 		}
 		if at < 0 {
 			at = len(list)
 		}
 		if a.End > end {
-			r := *a
-			r.Start, r.Off = end, a.Off+(end-a.Start)
+			r := a.Part(end, a.End)
 			list = append(list, &r)
 		}
 	}
@@ -196,7 +231,7 @@ func (s *Space) MapArea(a Area) error {
 	list = append(list, nil)
 	copy(list[at+1:], list[at:])
 	list[at] = &a
-	s.areas = join(list)
+	s.setAreas(join(list))
 	s.changed(exec || a.Prot&guest.ProtExec != 0)
 	return nil
 }
@@ -207,7 +242,7 @@ func (s *Space) Unmap(start, length uint64) error {
 		return err
 	}
 	list, _, exec := s.cut(start, start+length)
-	s.areas = list
+	s.setAreas(list)
 	s.drop(start, start+length)
 	s.changed(exec)
 	return nil
@@ -236,15 +271,24 @@ func (s *Space) Protect(start, length uint64, prot guest.Prot) error {
 			prot     guest.Prot
 		}{{a.Start, lo, a.Prot}, {lo, hi, prot}, {hi, a.End, a.Prot}} {
 			if part.from < part.to {
-				n := *a
-				n.Start, n.End, n.Prot, n.Off = part.from, part.to, part.prot, a.Off+(part.from-a.Start)
+				n := a.Part(part.from, part.to)
+				n.Prot = part.prot
 				list = append(list, &n)
 			}
 		}
 	}
-	s.areas = join(list)
+	s.setAreas(join(list))
 	s.changed(exec)
 	return nil
+}
+
+func (s *Space) setAreas(list []*Area) {
+	s.areas, s.shows = list, nil
+	for _, a := range list {
+		if a.Obj != 0 {
+			s.shows = append(s.shows, a)
+		}
+	}
 }
 
 // join makes one area of neighbours that differ in nothing, as Linux does: a program may
@@ -265,8 +309,9 @@ func join(list []*Area) []*Area {
 
 // continues reports whether b goes on where a ends.
 func (a *Area) continues(b *Area) bool {
+	next := a.Part(a.End, a.End)
 	return a.End == b.Start && a.Prot == b.Prot && a.Back == b.Back && a.Name == b.Name && a.Shared == b.Shared &&
-		(a.Back == nil && !a.Shared || a.Back != nil && a.Off+(a.End-a.Start) == b.Off)
+		a.ReadOnly == b.ReadOnly && next.Obj == b.Obj && (a.Back == nil && a.Obj == 0 || next.Off == b.Off)
 }
 
 func (s *Space) changed(exec bool) {
@@ -364,6 +409,18 @@ func (s *Space) lookup(addr uint64) *granule {
 // overlayAt returns the overlay of addr's granule, nil where there is none, and
 // the address up to which it is the only one. Require: addr below AddrLimit.
 func (s *Space) overlayAt(addr uint64) (o *overlay, next uint64) {
+	limit := guest.AddrLimit
+	for _, a := range s.shows {
+		if a.End <= addr {
+			continue
+		}
+		if a.Start <= addr {
+			o, next = s.Objects.overlayAt(a.inObject(addr))
+			return o, min(a.End, next-a.Obj+a.Start)
+		}
+		limit = a.Start
+		break
+	}
 	g := addr >> GranuleBits
 	n := s.root
 	for d := levels - 1; d >= 0; d-- {
@@ -378,7 +435,7 @@ func (s *Space) overlayAt(addr uint64) (o *overlay, next uint64) {
 			break
 		}
 	}
-	return o, next
+	return o, min(next, limit)
 }
 
 // slot returns the owned leaf cell of addr, creating and copying nodes on the way.
@@ -420,6 +477,9 @@ func (s *Space) readable(addr uint64, need guest.Prot) *granule {
 	if a == nil || !a.allows(need) {
 		return nil
 	}
+	if a.Obj != 0 {
+		return s.Objects.readable(a.inObject(addr), 0)
+	}
 	if g := s.lookup(addr); g != nil {
 		return g
 	}
@@ -437,6 +497,15 @@ func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 	a := s.Find(addr)
 	if a == nil || !a.allows(need) {
 		return nil
+	}
+	if a.Obj != 0 {
+		at := a.inObject(addr)
+		before := s.Objects.lookup(at)
+		g := s.Objects.writable(at, 0, sym)
+		if g != before {
+			s.Objects.Gen++ // another area may show it
+		}
+		return g
 	}
 	p := s.slot(addr, sym)
 	switch {
