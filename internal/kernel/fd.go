@@ -66,7 +66,7 @@ func (c *call) sysFcntl() (uint64, error) {
 		return 0, nil
 	case unix.F_GETFL:
 		fl := f.Flags
-		if f.Kind < filePipe {
+		if f.Kind < filePipe || f.tty() {
 			fl |= 0o100000 // O_LARGEFILE, which 64-bit open(2) always sets
 		}
 		return uint64(fl), nil
@@ -103,6 +103,10 @@ func (c *call) sysIoctl() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	const cloexec, noCloexec, nonblock = 0x5451, 0x5450, 0x5421 // FIOCLEX, FIONCLEX, FIONBIO
+	if r := c.a[1]; f.tty() && r != cloexec && r != noCloexec && r != nonblock {
+		return c.ttyIoctl(f)
+	}
 	switch c.a[1] {
 	case unix.TIOCINQ: // FIONREAD
 		n := 0
@@ -136,10 +140,10 @@ func (c *call) sysIoctl() (uint64, error) {
 			n = c.s.socks.get(k.Other).Cost
 		}
 		return 0, c.put32(c.a[2], uint32(n))
-	case 0x5451, 0x5450: // FIOCLEX, FIONCLEX
-		c.p.Fds[fd].Cloexec = c.a[1] == 0x5451
+	case cloexec, noCloexec:
+		c.p.Fds[fd].Cloexec = c.a[1] == cloexec
 		return 0, nil
-	case 0x5421: // FIONBIO
+	case nonblock:
 		on, err := c.u32(c.a[2])
 		if err != nil {
 			return 0, err
@@ -151,5 +155,5 @@ func (c *call) sysIoctl() (uint64, error) {
 		}
 		return 0, nil
 	}
-	return 0, unix.ENOTTY // no terminal: isatty(3) is false
+	return 0, unix.ENOTTY
 }

@@ -29,11 +29,12 @@ const (
 	fileZero
 	fileFull
 	fileRandom
-	fileTTY // never opens: ENXIO
+	fileTTY // terminal In
 	fileDevice
 	fileEpoll
 	fileEvent
-	filePID // process Count
+	filePID    // process Count
+	fileMaster // the other side of terminal In
 )
 
 // maxIO is the most bytes one call moves (MAX_RW_COUNT of Linux, kept smaller).
@@ -55,7 +56,7 @@ type file struct {
 	Text  mem.Bytes    // fileDevice: replies not read yet
 	Dir   []dirent     // fileDir: the listing, taken at the first getdents64
 	Watch []epollWatch // fileEpoll, ascending Fd
-	Count uint64       // fileEvent, filePID; filePipe of a FIFO: see hadWriter
+	Count uint64       // fileEvent, filePID; filePipe of a FIFO: see hadWriter; fileTTY: see tty.Era
 	Sem   bool         // fileEvent: EFD_SEMAPHORE
 	Wakes int          // fileEvent: see activity
 	St    stat         // as of the open, where Node is 0
@@ -70,6 +71,9 @@ func (f *file) clone() *file {
 
 func (f *file) readable() bool { return f.Flags&unix.O_ACCMODE != unix.O_WRONLY && f.Kind != filePath }
 func (f *file) writable() bool { return f.Flags&unix.O_ACCMODE != unix.O_RDONLY && f.Kind != filePath }
+
+// tty reports whether f is a terminal or the master of one.
+func (f *file) tty() bool { return f.Kind == fileTTY || f.Kind == fileMaster }
 
 // seekable files have an offset.
 func (f *file) seekable() bool {
@@ -156,6 +160,8 @@ func (s *System) dropFile(i int) {
 			s.pipe(f.Out).Wakes[0]++
 			s.dropPipe(f.Out)
 		}
+	case fileTTY, fileMaster:
+		s.closeTTY(f)
 	}
 	for j := range s.files.rows { // epoll instances forget a closed file
 		if e := s.files.get(j); e != nil && e.Kind == fileEpoll {
@@ -296,9 +302,15 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 	case unix.S_IFDIR:
 		f.Kind = fileDir
 	case unix.S_IFCHR:
+		if i, ok := c.s.ttyOf(c.p, v.path); ok {
+			return c.openTTY(i, f, flags&unix.O_NOCTTY != 0, cloexec)
+		}
 		d, ok := devices[strings.TrimPrefix(v.path, "/dev/")]
-		if f.Kind = d.kind; !ok || d.kind == fileTTY {
+		switch f.Kind = d.kind; {
+		case !ok || d.kind == fileTTY:
 			return 0, unix.ENXIO
+		case d.kind == fileMaster:
+			return c.openMaster(f, cloexec)
 		}
 	case unix.S_IFREG:
 		if f.writable() || flags&unix.O_TRUNC != 0 {
@@ -402,6 +414,8 @@ func (c *call) readFile(i int, off int64, n int) (mem.Bytes, error) {
 		return b, nil
 	case fileEvent:
 		return c.readEvent(i, f, n)
+	case fileTTY, fileMaster:
+		return c.readTTY(i, f, n)
 	default:
 		return b, unix.EINVAL
 	}
@@ -460,6 +474,8 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 		return n, deviceRequest(append([]byte(nil), b.Data...))
 	case fileEvent:
 		return c.writeEvent(i, f, b)
+	case fileTTY, fileMaster:
+		return c.writeTTY(i, f, b)
 	default:
 		return 0, unix.EINVAL
 	}
@@ -571,7 +587,7 @@ func (c *call) writeFrom(fd int, off int64, from []iovec) (uint64, error) {
 	if !f.writable() {
 		return 0, unix.EBADF
 	}
-	all, err := c.gather(from, f.Kind == fileDevice || f.Kind == fileEvent)
+	all, err := c.gather(from, f.Kind == fileDevice || f.Kind == fileEvent || f.tty())
 	if err != nil {
 		return 0, err
 	}

@@ -65,6 +65,8 @@ func (s *System) ready(i int) uint32 {
 		return unix.POLLHUP
 	case fileOut, fileErr:
 		return unix.POLLOUT
+	case fileTTY, fileMaster:
+		return s.ttyReady(f)
 	case fileEvent:
 		var r uint32
 		if f.Count > 0 {
@@ -115,6 +117,8 @@ func (s *System) activity(i int) int {
 		return n
 	case fileEvent:
 		return f.Wakes
+	case fileTTY, fileMaster:
+		return s.ttys.get(f.In).Wakes
 	}
 	return 0
 }

@@ -17,7 +17,7 @@ var devices = map[string]struct {
 	major, minor uint32
 }{
 	"null": {fileNull, 1, 3}, "zero": {fileZero, 1, 5}, "full": {fileFull, 1, 7},
-	"random": {fileRandom, 1, 8}, "urandom": {fileRandom, 1, 9}, "tty": {fileTTY, 5, 0},
+	"random": {fileRandom, 1, 8}, "urandom": {fileRandom, 1, 9}, "tty": {fileTTY, 5, 0}, "ptmx": {fileMaster, 5, 2},
 	"symchef": {fileDevice, 240, 0},
 }
 
@@ -85,8 +85,19 @@ func (s *System) synthStat(p *Process, at string) (stat, error) {
 	case "/dev/shm":
 		st.Mode, st.Nlink = unix.S_IFDIR|0o1777, 2
 		return st, nil
+	case "/dev/pts":
+		st.Mode, st.Nlink = unix.S_IFDIR|0o755, 2
+		return st, nil
 	case "/proc/self", "/proc/thread-self":
 		st.Mode = unix.S_IFLNK | 0o777
+		return st, nil
+	}
+	if i, ok := s.ttyOf(p, at); ok && at != "/dev/tty" {
+		if !s.ttys.get(i).Master {
+			return stat{}, unix.ENOENT
+		}
+		const group = 5 // tty, which devpts is mounted with
+		st.Mode, st.Rdev, st.UID, st.GID = unix.S_IFCHR|0o620, unix.Mkdev(136, uint32(i)), uint32(s.cfg.UID), group
 		return st, nil
 	}
 	if name, ok := strings.CutPrefix(at, "/dev/"); ok {
@@ -173,7 +184,11 @@ func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 		for n := range devLinks {
 			names = append(names, n)
 		}
-		names = append(names, "shm")
+		names = append(names, "shm", "pts")
+	case at == "/dev/pts":
+		for i := range s.ttys.rows {
+			names = append(names, strconv.Itoa(i))
+		}
 	case self && tail == "":
 		names = procSelf
 	case self && tail == "fd":

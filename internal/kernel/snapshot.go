@@ -46,6 +46,7 @@ type image struct {
 	Socks               []sockImage
 	Ports               uint32
 	Nodes               []nodeImage
+	TTYs                []ttyImage
 	Out                 [3][]byte
 }
 
@@ -93,6 +94,11 @@ type fileImage struct {
 type pipeImage struct {
 	At    int
 	State pipe
+}
+
+type ttyImage struct {
+	At    int
+	State tty
 }
 
 type sockImage struct {
@@ -194,6 +200,11 @@ func (s *System) Marshal() ([]byte, error) {
 				}
 			}
 			im.Socks = append(im.Socks, sockImage{i, *k})
+		}
+	}
+	for i := range s.ttys.rows {
+		if t := s.ttys.get(i); t != nil {
+			im.TTYs = append(im.TTYs, ttyImage{i, *t})
 		}
 	}
 	for i := 1; i < len(s.nodes.rows); i++ {
@@ -444,13 +455,22 @@ func (s *System) restoreObjects(im *image, back func(int) (*mem.Backing, bool)) 
 			return false
 		}
 	}
+	for _, ti := range im.TTYs {
+		t := ti.State
+		if !place(&s.ttys, s.owner, ti.At, &t) {
+			return false
+		}
+	}
 	for _, fi := range im.Files {
 		f := fi.State
 		var ok bool
-		if f.Back, ok = back(fi.Back); !ok || f.Off < 0 || f.Kind > filePID || f.Kind == fileLower && f.Back == nil {
+		if f.Back, ok = back(fi.Back); !ok || f.Off < 0 || f.Kind > fileMaster || f.Kind == fileLower && f.Back == nil {
 			return false
 		}
 		if f.Node != 0 && s.nodes.get(f.Node) == nil || f.Kind == fileNode && f.Node == 0 {
+			return false
+		}
+		if f.tty() && s.ttys.get(f.In) == nil {
 			return false
 		}
 		if f.Kind == fileSocket && s.socks.get(f.Sock) == nil {

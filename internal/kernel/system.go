@@ -61,6 +61,7 @@ type System struct {
 	files      table[file] // open file descriptions
 	pipes      table[pipe] // pipes
 	socks      table[socket]
+	ttys       table[tty]
 	ports      uint32       // ports and abstract names given out so far
 	nodes      table[inode] // overlay files; 0 is unused, rootNode the root
 	objects    *mem.Space   // what shared mappings show, see shared.go
@@ -152,7 +153,7 @@ func (s *System) install(t *Task, img *loader.Image, path string) {
 func (s *System) Fork() *System {
 	c := *s
 	s.owner, c.owner = lastOwner.Add(1), lastOwner.Add(1)
-	c.files, c.pipes, c.socks, c.nodes = s.files.fork(), s.pipes.fork(), s.socks.fork(), s.nodes.fork()
+	c.files, c.pipes, c.socks, c.ttys, c.nodes = s.files.fork(), s.pipes.fork(), s.socks.fork(), s.ttys.fork(), s.nodes.fork()
 	c.objects = s.objects.Fork()
 	spaces := map[*mem.Space]*mem.Space{}
 	procs := make(map[*Process]*Process, len(s.procs))

@@ -42,7 +42,7 @@ var calls = []syscallRow{
 	{13, "rt_sigaction", 4, full, "", (*call).sysRtSigaction},
 	{14, "rt_sigprocmask", 4, full, "", (*call).sysRtSigprocmask},
 	{15, "rt_sigreturn", 0, full, "", (*call).sysRtSigreturn},
-	{16, "ioctl", 3, partial, "FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, SIOCOUTQ; ENOTTY for others", (*call).sysIoctl},
+	{16, "ioctl", 3, partial, "FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, SIOCOUTQ; of terminals TCGETS, TCSETS and its like, TCFLSH, TIOC{G,S}WINSZ, TIOC{G,S}PGRP, TIOCSCTTY, TIOCNOTTY, TIOCGSID, TIOCGPTN, TIOCSPTLCK, TIOCGPTPEER; no literal-next, reprint, flow control and packet mode; ENOTTY for others", (*call).sysIoctl},
 	{17, "pread64", 4, full, "", (*call).sysPread},
 	{18, "pwrite64", 4, full, "", (*call).sysPwrite},
 	{19, "readv", 3, full, "", (*call).sysReadv},

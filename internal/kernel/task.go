@@ -212,6 +212,7 @@ func (s *System) endProcess(p *Process, st Status) {
 		s.status, s.ended = st, true
 		return // its memory and files stay for inspection
 	}
+	s.leaveTTY(p, true)
 	for fd := range p.Fds {
 		if p.Fds[fd].File >= 0 {
 			s.closeFd(p, fd)
