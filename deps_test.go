@@ -15,10 +15,10 @@ import (
 var layers = map[string]string{
 	"guest":                        "",                                         // the guest library's files, embedded
 	"internal/guest":               "",                                         // vocabulary
-	"internal/expr":                "",                                         // expressions know nothing of machines
-	"internal/smtlib":              "expr",                                     // print and parse
+	"internal/expr":                "softfp",                                   // expressions know nothing of machines
+	"internal/smtlib":              "expr softfp",                              // print and parse
 	"internal/sat":                 "",                                         // clauses only
-	"internal/bitblast":            "expr sat",                                 // expressions to clauses
+	"internal/bitblast":            "expr sat softfp",                          // expressions to clauses
 	"internal/solver":              "expr sat bitblast smtlib",                 // decisions about expressions
 	"internal/softfp":              "",                                         // floating point values
 	"internal/ir":                  "expr softfp",                              // an op's symbolic meaning stands in its row

@@ -44,7 +44,7 @@ type op uint8
 const (
 	opConst op = iota
 	opInput    // a: variable, b: bit
-	opAux      // a: number of the division it belongs to
+	opAux      // a: number of the side conditions it belongs to
 	opAnd      // a, b
 	opXor      // a, b; neither inverted
 	opMux      // a ? b : c; a and b not inverted
@@ -56,12 +56,6 @@ type gate struct {
 	a, b, c uint32
 	op      op
 	fanout  uint8 // uses by other gates, saturating; decides what is flattened
-}
-
-// division is one pair of dividend and divisor words with its q and r.
-type division struct {
-	q, r []Lit
-	side []Lit // true in every model
 }
 
 // divKey names a division by its operands.
@@ -77,8 +71,8 @@ type Graph struct {
 	index  []uint32 // open addressing over gates, a power of two long
 	off    []uint32 // by Ref: start in words of its bits, plus one; 0 when not built
 	words  []Lit
-	inputs [][]Lit // by VarID
-	divs   []division
+	inputs [][]Lit             // by VarID
+	sides  [][]Lit             // by number: what is true of its fresh bits
 	divOf  map[divKey][2][]Lit // quotient and remainder
 	todo   []expr.Ref
 }

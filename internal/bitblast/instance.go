@@ -15,8 +15,8 @@ type Instance struct {
 	varOf  []uint32  // by gate: its variable plus one, 0 when not emitted
 	gates  []uint32  // by variable: its gate
 	fanOff []uint32  // by variable: start in fan; one entry more than variables
-	fan    []sat.Var // operands; of the first bit of a division, its side conditions, of others that bit
-	first  []uint32  // by division: variable of the first of its bits emitted, plus one
+	fan    []sat.Var // operands; of the first of fresh bits, their side conditions, of others that bit
+	first  []uint32  // by side conditions: variable of the first of their bits emitted, plus one
 
 	seen []uint32 // by variable: in the cone when equal to gen
 	gen  uint32
@@ -224,11 +224,11 @@ func (in *Instance) clauses(v sat.Var) {
 			return
 		}
 		in.first[t.a] = uint32(v) + 1
-		for _, l := range in.g.divs[t.a].side {
+		for _, l := range in.g.sides[t.a] {
 			switch l {
 			case True:
 			case False:
-				panic("bitblast: impossible division")
+				panic("bitblast: impossible side condition")
 			default:
 				s.AddClause(in.use(l))
 			}

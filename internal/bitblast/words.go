@@ -281,64 +281,11 @@ func (g *Graph) divide(x, y []Lit) (quo, rem []Lit) {
 			return constant(0, w), x
 		}
 	}
-	n := uint32(len(g.divs))
-	g.divs = append(g.divs, division{})
-	fresh := func(k int) []Lit {
-		z := make([]Lit, k)
-		for i := range z {
-			z[i] = g.source(opAux, n, 0)
-		}
-		return z
-	}
-	q, r := fresh(qw), fresh(rw)
-	var side []Lit
-	if ok {
-		// q < 2^qw and d < 2^len make q*d + r fit one bit more than x.
-		m := qw + bits.Len64(d) + 1
-		p := g.mul(q, y, m)
-		p, _ = g.add(p, pad(r, m, False), False)
-		e := pad(tx, m, False)
-		for i := range p {
-			side = append(side, g.Xor(p[i], e[i]).Not())
-		}
-		side = append(side, g.ult(pad(r, w, False), y))
-	} else {
-		// As many columns as x has; whatever would leave them is forbidden.
-		m := len(tx)
-		some := False
-		for _, l := range ty {
-			some = g.Or(some, l)
-		}
-		acc := pad(r, m, False)
-		bad := False
-		above := make([]Lit, max(m, len(ty))+1) // above[k]: y has a bit at k or higher
-		for k := len(above) - 2; k >= 0; k-- {
-			above[k] = above[k+1]
-			if k < len(ty) {
-				above[k] = g.Or(above[k], ty[k])
-			}
-		}
-		for i := range q {
-			bad = g.Or(bad, g.And(q[i], above[m-i]))
-			row := make([]Lit, m-i)
-			for k := range row {
-				row[k] = False
-				if k < len(ty) {
-					row[k] = g.And(q[i], ty[k])
-				}
-			}
-			sum, carry := g.add(acc[i:], row, False)
-			copy(acc[i:], sum)
-			bad = g.Or(bad, carry)
-		}
-		side = append(side, g.Or(some.Not(), bad.Not()))
-		for i := range acc {
-			side = append(side, g.Or(some.Not(), g.Xor(acc[i], tx[i]).Not()))
-		}
-		wide := max(len(r), len(ty))
-		side = append(side, g.Or(some.Not(), g.ult(pad(r, wide, False), pad(ty, wide, False))))
-	}
-	g.divs[n] = division{q: q, r: r, side: side}
+	var q, r []Lit
+	g.fresh(func(words [][]Lit) []Lit {
+		q, r = words[0], words[1]
+		return g.divides(tx, ty, q, r)
+	}, qw, rw)
 	quo, rem = pad(q, w, False), pad(r, w, False)
 	if !ok {
 		zero := True
@@ -349,4 +296,76 @@ func (g *Graph) divide(x, y []Lit) (quo, rem []Lit) {
 		rem = g.mux(zero, x, rem)
 	}
 	return quo, rem
+}
+
+// divides returns the side conditions of x = q*y + r, r < y; none unless y is 0.
+func (g *Graph) divides(x, y, q, r []Lit) []Lit {
+	wide := max(len(r), len(y))
+	var side []Lit
+	if d, ok := value(y); ok {
+		// q < 2^qw and d < 2^len make q*d + r fit one bit more than x.
+		m := len(q) + bits.Len64(d) + 1
+		p := g.mul(q, y, m)
+		p, _ = g.add(p, pad(r, m, False), False)
+		side = append(g.same(p, pad(x, m, False)), g.ult(pad(r, wide, False), pad(y, wide, False)))
+	} else {
+		// As many columns as x has; whatever would leave them is forbidden.
+		m := len(x)
+		some := False
+		for _, l := range y {
+			some = g.Or(some, l)
+		}
+		acc := pad(r, m, False)
+		bad := False
+		above := make([]Lit, max(m, len(y))+1) // above[k]: y has a bit at k or higher
+		for k := len(above) - 2; k >= 0; k-- {
+			above[k] = above[k+1]
+			if k < len(y) {
+				above[k] = g.Or(above[k], y[k])
+			}
+		}
+		for i := range q {
+			bad = g.Or(bad, g.And(q[i], above[m-i]))
+			row := make([]Lit, m-i)
+			for k := range row {
+				row[k] = False
+				if k < len(y) {
+					row[k] = g.And(q[i], y[k])
+				}
+			}
+			sum, carry := g.add(acc[i:], row, False)
+			copy(acc[i:], sum)
+			bad = g.Or(bad, carry)
+		}
+		side = append(side, g.Or(some.Not(), bad.Not()))
+		for i := range acc {
+			side = append(side, g.Or(some.Not(), g.Xor(acc[i], x[i]).Not()))
+		}
+		side = append(side, g.Or(some.Not(), g.ult(pad(r, wide, False), pad(y, wide, False))))
+	}
+	return side
+}
+
+// fresh makes words of new bits that bind relates to others: its literals are true in every
+// model, and for all values of the others there must be such bits.
+func (g *Graph) fresh(bind func(words [][]Lit) (side []Lit), sizes ...int) {
+	n := uint32(len(g.sides))
+	g.sides = append(g.sides, nil)
+	words := make([][]Lit, len(sizes))
+	for i, k := range sizes {
+		words[i] = make([]Lit, k)
+		for j := range words[i] {
+			words[i][j] = g.source(opAux, n, 0)
+		}
+	}
+	side := bind(words)
+	g.sides[n] = side
+}
+
+// same is the side condition that x and y are equal.
+func (g *Graph) same(x, y []Lit) (side []Lit) {
+	for i := range x {
+		side = append(side, g.Xor(x[i], y[i]).Not())
+	}
+	return side
 }

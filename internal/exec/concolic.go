@@ -141,9 +141,7 @@ func (m *Machine) concolicUops(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (
 			m.dropTemps(c)
 			return i, ok, Stop{}
 		default:
-			if stop := m.pure(c, u); stop != nil {
-				return i, stopped, *stop
-			}
+			m.pure(c, u)
 		}
 	}
 }
@@ -257,21 +255,11 @@ func b2u(b bool) uint64 {
 	return 0
 }
 
-// pure executes a pure op. Operands of an op without symbolic meaning are decided.
-func (m *Machine) pure(c *cpu.CPU, u *ir.Uop) *Stop {
+// pure executes a pure op.
+func (m *Machine) pure(c *cpu.CPU, u *ir.Uop) {
 	row := ir.RowOf(u.Op)
 	args := row.Args
 	sym := args > 1 && c.Sym.Has(u.B) || args > 2 && c.Sym.Has(u.C) || args > 0 && u.Op != ir.Mov && c.Sym.Has(u.A)
-	if sym && row.Sym == nil {
-		for i, s := range [3]ir.Slot{u.A, u.B, u.C} {
-			if i < args {
-				if stop := m.fix(c, s, 0); stop != nil {
-					return stop
-				}
-			}
-		}
-		sym = false
-	}
 	av, bv, cv := c.R[u.A], c.R[u.B], c.R[u.C]
 	if u.Op == ir.Lea {
 		bv <<= u.Scale
@@ -282,7 +270,7 @@ func (m *Machine) pure(c *cpu.CPU, u *ir.Uop) *Stop {
 	v := row.Eval(av, bv, cv, uint(u.W), uint(u.X), u.Imm)
 	if !sym {
 		c.Set(u.D, v)
-		return nil
+		return
 	}
 	e := m.Ctx
 	a, b, k := m.ref(c, u.A), e.Const(bv, 64), e.Const(cv, 64)
@@ -299,7 +287,6 @@ func (m *Machine) pure(c *cpu.CPU, u *ir.Uop) *Stop {
 		k = c.S[u.C]
 	}
 	m.set(c, u.D, v, row.Sym(e, a, b, k, uint(u.W), uint(u.X), u.Imm))
-	return nil
 }
 
 // symHelper makes a helper's operands concrete and runs it.

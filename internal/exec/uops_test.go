@@ -190,13 +190,26 @@ func pureUop(r *rand.Rand, o ir.Op) ir.Uop {
 	return u
 }
 
+// mixHelper stands for the operations on concrete values.
+var mixHelper = ir.DefineHelper(ir.HelperRow{
+	Name:  "mix",
+	Slots: func(u *ir.Uop, reads, writes func(ir.Slot)) { reads(u.A); reads(u.B); writes(u.D) },
+	Run: func(u *ir.Uop, m ir.Machine) error {
+		r := m.Reg()
+		r[u.D] = r[u.A]*3 ^ r[u.B]
+		return nil
+	},
+})
+
 // effectUop returns a random uop that is neither pure nor a terminator. With cc the operands of a
 // SetCC may be lazy flags themselves; the concolic evaluator may hold other ones, with the same flags.
 func effectUop(r *rand.Rand, cc bool) ir.Uop {
 	pick := func(l []ir.Slot) ir.Slot { return l[r.IntN(len(l))] }
 	u := ir.Uop{W: widths[r.IntN(4)], D: pick(results), A: pick(sources), B: pick(sources), C: pick(sources)}
 	kinds := []ir.CCKind{ir.CCFlags, ir.CCAdd, ir.CCSub, ir.CCSub, ir.CCLogic, ir.CCInc, ir.CCDec, ir.CCAdc, ir.CCSbb, ir.CCMul, ir.CCResult}
-	switch r.IntN(9) {
+	switch r.IntN(10) {
+	case 9:
+		u.Op, u.Imm = ir.Helper, mixHelper
 	case 0, 1, 2, 3:
 		u.Op, u.A, u.Scale, u.Imm = ir.Load+ir.Op(r.IntN(2)), pick(pointers), uint8(r.IntN(4)), r.Uint64N(80)-40
 		switch r.IntN(40) {

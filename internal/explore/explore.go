@@ -328,7 +328,7 @@ func (x *Explorer) assume(s *state.State, r expr.Ref) bool {
 		conj := append(append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...), r)
 		res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: 1})
 		if res == solver.Unknown {
-			x.drop("solver: undecided assumption")
+			x.drop(x.undecided("assumption", conj))
 			return false
 		}
 		if res == solver.Unsat {

@@ -85,11 +85,19 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 		x.Counts.Infeasible++
 		return nil, true
 	case solver.Unknown:
-		x.drop("solver: undecided query")
+		x.drop(x.undecided("query", conj))
 		return nil, true
 	}
 	s.Rebase(x.ctx, model)
 	return s, true
+}
+
+// undecided names a question that the solver gave up.
+func (x *Explorer) undecided(what string, conj []expr.Ref) string {
+	if x.ctx.AnyFloat(conj) {
+		what = "float " + what
+	}
+	return "solver: undecided " + what
 }
 
 // materialise brings back the state of a virtual candidate by following its log.

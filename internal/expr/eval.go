@@ -24,6 +24,8 @@ func (c *Ctx) evalNode(n *node, x, y, z uint64, a Assignment) uint64 {
 		if t := c.tables[n.b].vals; x < uint64(len(t)) {
 			v = t[x]
 		}
+	case FAdd, FSub, FMul, FDiv, FSqrt, FFromI, FToI, FCvt:
+		v = floatEval(n.kind, Env(n.aux), x, y, uint(c.at(Ref(n.a)).width), uint(n.width))
 	default:
 		w := uint(n.width)
 		if kinds[n.kind].Predicate {

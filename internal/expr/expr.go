@@ -54,7 +54,7 @@ func (a Assignment) Get(v VarID) uint64 {
 
 // node is one expression. For Const, a and b are the low and high half of the
 // value; for Var, a is the VarID; for Extract, aux is the low bit; for Select,
-// b is the table's number.
+// b is the table's number; for float kinds, aux is the environment.
 type node struct {
 	hash    uint64 // structural: a function of kind, widths, names and operands' hashes only
 	a, b, c uint32
@@ -129,6 +129,9 @@ func (c *Ctx) C(r Ref) Ref      { return Ref(c.at(r).c) }
 
 // Lo returns the low bit of an Extract.
 func (c *Ctx) Lo(r Ref) uint { return uint(c.at(r).aux) }
+
+// Env returns the environment of a float kind.
+func (c *Ctx) Env(r Ref) Env { return Env(c.at(r).aux) }
 
 // Hash returns the structural hash, equal in every Ctx for equal structure.
 func (c *Ctx) Hash(r Ref) uint64 { return c.at(r).hash }

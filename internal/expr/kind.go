@@ -37,6 +37,16 @@ const (
 	ZExt
 	SExt
 	Select // entry A of constant table Aux (an index past the end reads 0)
+	// The float kinds are the processor's operations on encodings of 32 or 64 bits, in the
+	// environment Ctx.Env: float.go.
+	FAdd
+	FSub
+	FMul
+	FDiv
+	FSqrt
+	FFromI // signed integer A as a float
+	FToI   // float A as a signed integer, or the integer indefinite
+	FCvt   // float A as a float of the other width
 	NumKinds
 )
 
@@ -47,8 +57,8 @@ type kindInfo struct {
 	Commutative bool
 	Predicate   bool // the result is one bit whatever the operands' width
 	// Eval computes the operator on operands of width w bits, zero-extended.
-	// Structural kinds (Const, Var, Concat, Extract, extensions, Select) have
-	// none: Ctx.evalNode computes them.
+	// Structural kinds (Const, Var, Concat, Extract, extensions, Select) and float kinds
+	// have none: Ctx.evalNode computes them.
 	Eval func(a, b, c uint64, w uint) uint64
 }
 
@@ -163,7 +173,18 @@ var kinds = [NumKinds]kindInfo{
 	ZExt:    {Name: "zero_extend", Arity: 1},
 	SExt:    {Name: "sign_extend", Arity: 1},
 	Select:  {Name: "select", Arity: 1},
+	FAdd:    {Name: "fadd", Arity: 2},
+	FSub:    {Name: "fsub", Arity: 2},
+	FMul:    {Name: "fmul", Arity: 2},
+	FDiv:    {Name: "fdiv", Arity: 2},
+	FSqrt:   {Name: "fsqrt", Arity: 1},
+	FFromI:  {Name: "ffromi", Arity: 1},
+	FToI:    {Name: "ftoi", Arity: 1},
+	FCvt:    {Name: "fcvt", Arity: 1},
 }
+
+// IsFloat reports whether k is a float kind.
+func (k Kind) IsFloat() bool { return k >= FAdd && k <= FCvt }
 
 // String returns the kind's name, the SMT-LIB operator where there is one.
 func (k Kind) String() string { return kinds[k].Name }

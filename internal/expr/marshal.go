@@ -14,6 +14,7 @@ import (
 //	Var               width length-of-name name
 //	Extract           width low-bit A
 //	ZExt, SExt        width A
+//	float kinds       width environment, operands
 //	Select            width table A; table is 0 and length, entries where it is new, else n for the n-th
 //	all others        their operands
 //
@@ -41,7 +42,7 @@ func (c *Ctx) Marshal(roots []Ref) []byte {
 			put(uint64(n.width))
 			put(uint64(len(c.vars[n.a].name)))
 			body = append(body, c.vars[n.a].name...)
-		case Extract:
+		case Extract, FAdd, FSub, FMul, FDiv, FSqrt, FFromI, FToI, FCvt:
 			put(uint64(n.width))
 			put(uint64(n.aux))
 		case ZExt, SExt:
@@ -179,7 +180,7 @@ func (c *Ctx) readNode(r *reader, nodes []Ref, tables *[][]uint64) (Ref, error) 
 			return 0, fmt.Errorf("expr: variable %q has width %d, not %d", name, c.VarWidth(v), w)
 		}
 		return c.Var(name, w), nil
-	case Extract:
+	case Extract, FAdd, FSub, FMul, FDiv, FSqrt, FFromI, FToI, FCvt:
 		w, lo = r.width(1), r.num()
 	case ZExt, SExt:
 		w = r.width(1)
@@ -213,6 +214,9 @@ func (c *Ctx) readNode(r *reader, nodes []Ref, tables *[][]uint64) (Ref, error) 
 		return c.extend(k, x[0], w), nil
 	case Select:
 		return c.Select(vals, x[0], w), nil
+	}
+	if k.IsFloat() {
+		return c.float(k, Env(lo), x[0], x[1], w), nil
 	}
 	return c.binary(k, x[0], x[1]), nil
 }
@@ -253,6 +257,9 @@ func (c *Ctx) wellFormed(k Kind, x [3]Ref, w uint, lo uint64) bool {
 		return lo < 64 && uint(lo)+w <= c.Width(x[0])
 	case ZExt, SExt:
 		return w >= c.Width(x[0])
+	}
+	if k.IsFloat() {
+		return lo < numEnvs && c.floatWidths(k, x[0], x[1], w)
 	}
 	return c.Width(x[0]) == c.Width(x[1])
 }

@@ -6,7 +6,7 @@ type term struct {
 	kind    Kind
 	kb      bool // b is a constant, vb its value
 	w       uint // width of the result
-	lo      uint // Extract: low bit
+	lo      uint // Extract: low bit; float kinds: environment
 	a, b, c Ref  // Select: b is the number of the table
 	vb      uint64
 }
@@ -27,7 +27,7 @@ type rule struct {
 }
 
 // ruleFamilies lists the tables; a family's order is the order of trial.
-var ruleFamilies = [][]rule{bitRules(), arithRules(), mulRules(), shiftRules(), eqRules(), orderRules(), structRules(), iteRules(), selectRules()}
+var ruleFamilies = [][]rule{bitRules(), arithRules(), mulRules(), shiftRules(), eqRules(), orderRules(), structRules(), iteRules(), selectRules(), floatRules()}
 
 // dispatch[k][o] holds the rules for terms of kind k with an operand a of kind
 // o; swapped those to try with a and b swapped.

@@ -221,4 +221,11 @@ var ruleRows = []struct{ name, hit, miss string }{
 	{"select-bit-index", "(select p w 3 9)", "(select a w 3 9)"},
 	{"select-affine", "(select (extract a 0 2) w 3 5 7 9)", "(select a w 3 5 7 9)"},
 	{"select-ranges", "(select a w 3 3 0 3)", "(select a w 3 9 4 9)"},
+
+	{"fromi-narrow", "(ffromi (sext a 64) 64)", "(ffromi z 64)"},
+	{"toi-fromi", "(ftoi (ffromi (extract z 0 30) 64) 32)", "(ftoi (ffromi (extract z 0 40) 64) 32)"},
+	{"cvt-fromi", "(fcvt (ffromi (extract z 0 20) 64) 32)", "(fcvt (ffromi (extract z 0 30) 64) 32)"},
+	{"fadd-whole", "(fadd (ffromi (extract z 0 4) 32) (ffromi (extract u 3 6) 32))", "(fadd/1 (ffromi (extract z 0 4) 32) (ffromi (extract u 3 6) 32))"},
+	{"fsub-whole", "(fsub (ffromi (extract z 0 5) 32) 0x40e00000:32)", "(fsub (ffromi (extract z 0 5) 32) 0x40e00001:32)"},
+	{"fmul-whole", "(fmul (ffromi (extract z 0 5) 32) 0x40400000:32)", "(fmul (ffromi (extract z 0 5) 32) (ffromi (extract u 0 5) 32))"},
 }

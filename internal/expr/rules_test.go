@@ -95,9 +95,13 @@ func (p *treeParser) tree(w uint) *tree {
 		return &tree{op: "var", name: s, w: size}
 	}
 	t := &tree{op: p.next()}
+	if op, env, ok := strings.Cut(t.op, "/"); ok {
+		t.op, t.lo = op, p.size(env)
+	}
 	literals := map[int]string{}
 	for p.toks[0] != ")" {
-		if len(t.kids) == 1 && (t.op == "zext" || t.op == "sext" || t.op == "extract" || t.op == "select") {
+		if len(t.kids) == 1 && (t.op == "zext" || t.op == "sext" || t.op == "extract" || t.op == "select" ||
+			t.op == "ffromi" || t.op == "ftoi" || t.op == "fcvt") {
 			break
 		}
 		if isLiteral(p.toks[0]) {
@@ -116,6 +120,11 @@ func (p *treeParser) tree(w uint) *tree {
 		}
 	}
 	switch t.op {
+	case "ffromi", "ftoi", "fcvt":
+		t.w = p.size(p.next())
+		if !expr.FloatWidths(floatKinds[t.op], t.kids[0].w, t.w) {
+			panic("size")
+		}
 	case "zext", "sext":
 		t.w = p.size(p.next())
 		if t.w > 64 || t.w < t.kids[0].w {
@@ -149,6 +158,9 @@ func (p *treeParser) tree(w uint) *tree {
 // kindOf returns the kind of t's outermost operator.
 func (t *tree) kindOf() expr.Kind {
 	if k, ok := binaryKinds[t.op]; ok {
+		return k
+	}
+	if k, ok := floatKinds[t.op]; ok {
 		return k
 	}
 	return map[string]expr.Kind{"not": expr.Not, "neg": expr.Neg, "ite": expr.Ite, "concat": expr.Concat,
@@ -249,11 +261,15 @@ func sound(name, term string, w uint, s uint64) string {
 	return ""
 }
 
-// smt prints t as a bit-vector term, with nothing simplified.
-func (t *tree) smt() string {
+// smt prints t as a bit-vector term, with nothing simplified. What the results of float
+// operations are goes to out.
+func (t *tree) smt(out *strings.Builder) string {
 	k := make([]string, len(t.kids))
 	for i := range t.kids {
-		k[i] = t.kids[i].smt()
+		k[i] = t.kids[i].smt(out)
+	}
+	if _, ok := floatKinds[t.op]; ok {
+		return t.floatSMT(k, out)
 	}
 	bit := func(s string) string { return "(ite " + s + " #b1 #b0)" }
 	two := func(op string) string { return "(" + op + " " + k[0] + " " + k[1] + ")" }
@@ -294,6 +310,33 @@ func (t *tree) smt() string {
 	return two("bv" + t.op)
 }
 
+// floatSMT prints a float operation on numbers: of NaNs its result is not said.
+func (t *tree) floatSMT(k []string, out *strings.Builder) string {
+	fp := func(w uint) string {
+		return map[uint]string{32: "(_ to_fp 8 24)", 64: "(_ to_fp 11 53)"}[w]
+	}
+	mode := []string{"RNE", "RTN", "RTP", "RTZ"}[t.lo&3]
+	name := fmt.Sprintf("float%d", out.Len())
+	fmt.Fprintf(out, "(declare-const %s (_ BitVec %d))\n", name, t.w)
+	x := "(" + fp(t.kids[0].w) + " " + k[0] + ")"
+	var res string
+	switch t.op {
+	case "ftoi":
+		fmt.Fprintf(out, "(assert (= %s ((_ fp.to_sbv %d) %s %s)))\n", name, t.w, mode, x)
+		return name
+	case "ffromi":
+		res = fmt.Sprintf("(%s %s %s)", fp(t.w), mode, k[0])
+	case "fcvt":
+		res = fmt.Sprintf("(%s %s %s)", fp(t.w), mode, x)
+	case "fsqrt":
+		res = fmt.Sprintf("(fp.sqrt %s %s)", mode, x)
+	default:
+		res = fmt.Sprintf("(fp.%s %s %s (%s %s))", t.op[1:], mode, x, fp(t.w), k[1])
+	}
+	fmt.Fprintf(out, "(assert (= (%s %s) %s))\n", fp(t.w), name, res)
+	return name
+}
+
 // TestRulesBySolver proves each row at several widths: the solver finds no
 // assignment under which the rule's result differs from the term.
 func TestRulesBySolver(t *testing.T) {
@@ -324,7 +367,10 @@ func TestRulesBySolver(t *testing.T) {
 					raw += fmt.Sprintf("(declare-const %s (_ BitVec %d))\n", n, vars[n])
 				}
 			}
-			raw += fmt.Sprintf("(assert (= term %s))\n(check-sat)\n", tr.smt())
+			var floats strings.Builder
+			term := tr.smt(&floats)
+			raw += floats.String() + fmt.Sprintf("(assert (= term %s))\n(check-sat)\n", term)
+			script = strings.Replace(script, "QF_BV)", "QF_BVFP)", 1)
 			script = strings.Replace(script, "(check-sat)\n", raw, 1)
 			answer, err := smtlib.Solve(context.Background(), solvers[proofs%len(solvers)], script, time.Minute)
 			if err != nil || answer.Status != smtlib.Unsat {

@@ -56,5 +56,8 @@ func (c *Ctx) rebuild(n *node, x, y, z Ref) Ref {
 	case Not, Neg:
 		return c.unary(n.kind, x)
 	}
+	if n.kind.IsFloat() {
+		return c.float(n.kind, Env(n.aux), x, y, uint(n.width))
+	}
 	return c.binary(n.kind, x, y)
 }

@@ -2,10 +2,12 @@ package expr_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 
 	"symchef/internal/expr"
+	"symchef/internal/softfp"
 )
 
 // A tree is an expression that nothing simplifies: the oracle for the
@@ -14,7 +16,7 @@ import (
 type tree struct {
 	op   string
 	w    uint
-	lo   uint   // extract
+	lo   uint   // extract; float kinds: environment
 	val  uint64 // const
 	name string // var
 	tab  []uint64
@@ -27,6 +29,9 @@ var binaryKinds = map[string]expr.Kind{
 	"sdiv": expr.SDiv, "srem": expr.SRem, "shl": expr.Shl, "lshr": expr.LShr, "ashr": expr.AShr,
 	"eq": expr.Eq, "ult": expr.Ult, "slt": expr.Slt,
 }
+
+var floatKinds = map[string]expr.Kind{"fadd": expr.FAdd, "fsub": expr.FSub, "fmul": expr.FMul, "fdiv": expr.FDiv,
+	"fsqrt": expr.FSqrt, "ffromi": expr.FFromI, "ftoi": expr.FToI, "fcvt": expr.FCvt}
 
 func (t *tree) String() string {
 	switch t.op {
@@ -44,6 +49,8 @@ func (t *tree) String() string {
 		fmt.Fprintf(&b, "[%d]", t.w)
 	case "select":
 		fmt.Fprintf(&b, "[%d]%#x", t.w, t.tab)
+	case "fadd", "fsub", "fmul", "fdiv", "fsqrt", "ffromi", "ftoi", "fcvt":
+		fmt.Fprintf(&b, "/%d[%d]", t.lo, t.w)
 	}
 	for _, k := range t.kids {
 		b.WriteByte(' ')
@@ -154,6 +161,8 @@ func (t *tree) eval(env map[string]uint64) uint64 {
 		if a < uint64(len(t.tab)) {
 			r = t.tab[a]
 		}
+	case "fadd", "fsub", "fmul", "fdiv", "fsqrt", "ffromi", "ftoi", "fcvt":
+		r = t.floatEval(a, b)
 	default:
 		panic("eval " + t.op)
 	}
@@ -161,6 +170,31 @@ func (t *tree) eval(env map[string]uint64) uint64 {
 		r &= 1<<t.w - 1
 	}
 	return r
+}
+
+// floatEval computes a float operator by unpacking, always: the constructors use the host's
+// arithmetic where they can.
+func (t *tree) floatEval(a, b uint64) uint64 {
+	e := softfp.Env{Mode: softfp.Mode(t.lo & 3), FTZ: expr.Env(t.lo)&expr.FTZ != 0}
+	from, to := softfp.FormatOf(t.kids[0].w), softfp.FormatOf(t.w)
+	x, y := from.Unpack(a), from.Unpack(b)
+	switch t.op {
+	case "fadd":
+		return to.Pack(e.Add(to, x, y))
+	case "fsub":
+		return to.Pack(e.Sub(to, x, y))
+	case "fmul":
+		return to.Pack(e.Mul(to, x, y))
+	case "fdiv":
+		return to.Pack(e.Div(to, x, y))
+	case "fsqrt":
+		return to.Pack(e.Sqrt(to, x))
+	case "ffromi":
+		return to.Pack(e.FromInt(to, expr.SignExtend(a, t.kids[0].w)))
+	case "ftoi":
+		return uint64(e.ToInt(x, int(t.w)))
+	}
+	return to.Pack(e.Convert(to, x))
 }
 
 // mulHigh multiplies bit by bit.
@@ -268,6 +302,10 @@ func (t *tree) apply(c *expr.Ctx, k []expr.Ref) expr.Ref {
 	case "select":
 		return c.Select(t.tab, k[0], t.w)
 	}
+	if kind, ok := floatKinds[t.op]; ok {
+		k = append(k, 0)
+		return c.Float(kind, expr.Env(t.lo), k[0], k[1], t.w)
+	}
 	panic("build " + t.op)
 }
 
@@ -321,7 +359,8 @@ func (g *generator) leaf(w uint) *tree {
 
 var wideOps = []string{"not", "neg", "and", "or", "xor", "add", "sub", "mul", "and", "or", "xor", "add", "sub",
 	"mulhu", "mulhs", "udiv", "urem", "sdiv", "srem", "shl", "lshr", "ashr", "ite", "ite", "select",
-	"concat", "concat", "concat", "extract", "extract", "zext", "zext", "sext", "bool"}
+	"concat", "concat", "concat", "extract", "extract", "zext", "zext", "sext", "bool",
+	"fadd", "fsub", "fmul", "fdiv", "fsqrt", "ffromi", "ffromi", "ftoi", "ftoi", "fcvt"}
 
 var boolOps = []string{"eq", "eq", "eq", "ne", "ult", "ult", "ule", "slt", "sle"}
 
@@ -406,6 +445,35 @@ func (g *generator) node(w uint, depth int) *tree {
 		t.kids = []*tree{sub(n), sub(n)}
 		if g.r.IntN(3) == 0 {
 			t.kids[g.r.IntN(2)] = g.constant(n)
+		}
+	case "fadd", "fsub", "fmul", "fdiv", "fsqrt", "ffromi", "ftoi", "fcvt":
+		aw := []uint{32, 64}[g.r.IntN(2)]
+		switch op {
+		case "ffromi":
+			aw = 1 + g.r.UintN(64)
+		case "fcvt":
+			aw = 96 - w
+		case "ftoi":
+		default:
+			aw = w
+		}
+		if w > 64 || !expr.FloatWidths(floatKinds[op], aw, w) {
+			return g.leaf(w)
+		}
+		t.lo = uint(g.r.IntN(8))
+		if g.r.IntN(3) == 0 {
+			t.lo = 0
+		}
+		for range floatKinds[op].Arity() {
+			k := sub(aw)
+			if op != "ffromi" && g.r.IntN(2) == 0 { // an integer, more often than by chance
+				k = &tree{op: "ffromi", w: aw, kids: []*tree{sub(1 + g.r.UintN(20))}}
+			}
+			t.kids = append(t.kids, k)
+		}
+		if g.r.IntN(3) == 0 && len(t.kids) > 1 {
+			v := []float64{0, 1, -1, 3, 0.5, -7, 1e6, math.Inf(1)}[g.r.IntN(8)]
+			t.kids[g.r.IntN(2)] = &tree{op: "const", w: aw, val: softfp.MXCSR(0).Convert(64, aw, math.Float64bits(v))}
 		}
 	default:
 		t.kids = []*tree{sub(w), sub(w)}

@@ -11,8 +11,8 @@
 // 64-bit operands.
 //
 // What an op means stands once, in its row: Eval for concrete values and Sym
-// for expressions, checked against each other. An op without Sym has no
-// symbolic meaning; its symbolic operands are concretized, and that is counted.
+// for expressions, checked against each other. Only helpers have no symbolic
+// meaning: their symbolic operands are decided value by value.
 // The evaluators in package exec inline the hot rows and are tested against them.
 //
 // Effects (memory, flags, control, helpers) are ops from Load on and are
@@ -55,7 +55,7 @@ type Row struct {
 	// the result must be zero-extended to 64 bits.
 	Eval func(a, b, c uint64, w, x uint, imm uint64) uint64
 	// Sym builds the op over 64-bit wide operands and returns a 64-bit wide
-	// expression. nil: operands are concretized.
+	// expression. Operands that are concrete by contract (MXCSR) are constants.
 	Sym func(e *expr.Ctx, a, b, c expr.Ref, w, x uint, imm uint64) expr.Ref
 }
 

@@ -95,8 +95,8 @@ func RowOf(o Op) *Row {
 }
 
 func define(o Op, r Row) {
-	if rows[o].Eval != nil {
-		panic("ir: op defined twice: " + r.Name)
+	if rows[o].Eval != nil || r.Eval == nil || r.Sym == nil {
+		panic("ir: op defined twice or by half: " + r.Name)
 	}
 	rows[o] = r
 	opNames[o] = r.Name

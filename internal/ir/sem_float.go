@@ -25,89 +25,17 @@ const (
 	FCvt      // float A of W bits as a float of X bits
 )
 
-// mxSpecial are the MXCSR bits that send an op to softfp: RC, FZ, DAZ.
-const (
-	mxDAZ     = 1 << 6
-	mxFTZ     = 1 << 15
-	mxSpecial = 3<<13 | mxFTZ | mxDAZ
-)
-
-func softEnv(mxcsr uint64) softfp.Env {
-	return softfp.Env{Mode: softfp.Mode(mxcsr >> 13 & 3), FTZ: mxcsr&mxFTZ != 0, DAZ: mxcsr&mxDAZ != 0}
-}
-
-func softFormat(w uint) softfp.Format {
-	if w == 32 {
-		return softfp.F32
-	}
-	return softfp.F64
-}
-
-// floatFmt describes w-bit floats: infinity, the quiet bit, the default NaN.
-func floatFmt(w uint) (inf, quiet, indefinite uint64) {
-	if w == 32 {
-		return 0xff << 23, 1 << 22, 0x1ff8 << 19
-	}
-	return 0x7ff << 52, 1 << 51, 0xfff8 << 48
-}
-
-// isNaN reports whether the w-bit float v is a NaN.
-func isNaN(v uint64, w uint) bool {
-	inf, _, _ := floatFmt(w)
-	return v&(expr.Mask(w)>>1) > inf
-}
-
-// nan32 and nan64 replace a NaN that an operation made of numbers by the default NaN.
-func nan32(r float32) uint64 {
-	if r != r {
-		return 0xffc00000
-	}
-	return uint64(math.Float32bits(r))
-}
-
-func nan64(r float64) uint64 {
-	if r != r {
-		return 0xfff8 << 48
-	}
-	return math.Float64bits(r)
-}
-
-// arith makes a row of two operands from the native operation and the one in software.
-func arith(name string, op32 func(x, y float32) float32, op64 func(x, y float64) float64,
-	soft func(e *softfp.Env, f softfp.Format, a, b softfp.Num) softfp.Num) Row {
+// arith makes a row of two operands.
+func arith(name string, eval func(m softfp.MXCSR, w uint, a, b uint64) uint64,
+	sym func(c *expr.Ctx, e expr.Env, a, b expr.Ref) expr.Ref) Row {
 	return Row{Name: name, Args: 3, Param: true,
 		Eval: func(a, b, c uint64, w, _ uint, _ uint64) uint64 {
-			a, b = a&expr.Mask(w), b&expr.Mask(w)
-			if c&mxSpecial != 0 {
-				e, f := softEnv(c), softFormat(w)
-				return f.Pack(soft(&e, f, f.Unpack(a), f.Unpack(b)))
-			}
-			_, quiet, _ := floatFmt(w)
-			switch { // SDM vol. 1, table 4-7: the first operand that is a NaN, made quiet
-			case isNaN(a, w):
-				return a | quiet
-			case isNaN(b, w):
-				return b | quiet
-			case w == 32:
-				return nan32(op32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))
-			}
-			return nan64(op64(math.Float64frombits(a), math.Float64frombits(b)))
+			return eval(softfp.MXCSR(c), w, a&expr.Mask(w), b&expr.Mask(w))
+		},
+		Sym: func(e *expr.Ctx, a, b, c expr.Ref, w, _ uint, _ uint64) expr.Ref {
+			f := newSymFloats(e, c, w)
+			return e.ZExt(sym(e, f.env, f.daz(low(e, a, w)), f.daz(low(e, b, w))), 64)
 		}}
-}
-
-func fsqrt(a, _, c uint64, w, _ uint, _ uint64) uint64 {
-	a &= expr.Mask(w)
-	_, quiet, _ := floatFmt(w)
-	switch {
-	case c&mxSpecial != 0:
-		e, f := softEnv(c), softFormat(w)
-		return f.Pack(e.Sqrt(f, f.Unpack(a)))
-	case isNaN(a, w):
-		return a | quiet
-	case w == 32: // rounding twice is exact: 53 >= 2*24+2
-		return nan32(float32(math.Sqrt(float64(math.Float32frombits(uint32(a))))))
-	}
-	return nan64(math.Sqrt(math.Float64frombits(a)))
 }
 
 // floats is an algebra of w-bit floats and truth values: concrete or
@@ -162,10 +90,10 @@ func comi[V any](f floats[V], a, b V) (zf, pf, cf V) {
 // concFloats is floats on values.
 type concFloats struct {
 	w     uint
-	mxcsr uint64
+	mxcsr softfp.MXCSR
 }
 
-func (f concFloats) nan(a uint64) uint64 { return b2u(isNaN(a, f.w)) }
+func (f concFloats) nan(a uint64) uint64 { return b2u(softfp.IsNaN(a, f.w)) }
 
 // key maps floats to integers of the same order; both zeros to 0.
 func (f concFloats) key(a uint64) int64 {
@@ -187,7 +115,7 @@ func (f concFloats) ite(c, a, b uint64) uint64 {
 	return b
 }
 func (f concFloats) daz(a uint64) uint64 {
-	if inf, _, _ := floatFmt(f.w); f.mxcsr&mxDAZ != 0 && a&inf == 0 {
+	if f.mxcsr&softfp.DAZ != 0 && a&softfp.Infinity(f.w) == 0 {
 		return a & (1 << (f.w - 1))
 	}
 	return a
@@ -198,6 +126,7 @@ type symFloats struct {
 	e   *expr.Ctx
 	w   uint
 	dz  bool
+	env expr.Env
 	inf expr.Ref
 }
 
@@ -206,21 +135,65 @@ func newSymFloats(e *expr.Ctx, mxcsr expr.Ref, w uint) symFloats {
 	if !ok {
 		panic("ir: symbolic MXCSR")
 	}
-	inf, _, _ := floatFmt(w)
-	return symFloats{e, w, v&mxDAZ != 0, e.Const(inf, w)}
+	m := softfp.MXCSR(v)
+	env := expr.Env(m.Mode())
+	if m&softfp.FTZ != 0 {
+		env |= expr.FTZ
+	}
+	return symFloats{e, w, m&softfp.DAZ != 0, env, e.Const(softfp.Infinity(w), w)}
 }
 
 func (f symFloats) mag(a expr.Ref) expr.Ref {
 	return f.e.And(a, f.e.Const(expr.Mask(f.w)>>1, f.w))
 }
 func (f symFloats) sign(a expr.Ref) expr.Ref { return f.e.Extract(a, f.w-1, 1) }
-func (f symFloats) nan(a expr.Ref) expr.Ref  { return f.e.Ult(f.inf, f.mag(a)) }
+func (f symFloats) nan(a expr.Ref) expr.Ref {
+	if _, whole := f.e.Whole(a); whole {
+		return f.e.Const(0, 1)
+	}
+	return f.e.Ult(f.inf, f.mag(a))
+}
+func (f symFloats) lt(a, b expr.Ref) expr.Ref {
+	if x, y, ok := f.integers(a, b, math.Floor, math.Ceil); ok {
+		return f.e.Slt(x, y)
+	}
+	return f.e.Slt(f.key(a), f.key(b))
+}
+func (f symFloats) eq(a, b expr.Ref) expr.Ref {
+	if x, y, ok := f.integers(a, b, math.Floor, math.Floor); ok {
+		if x1, y1, _ := f.integers(a, b, math.Ceil, math.Ceil); x != x1 || y != y1 {
+			return f.e.Const(0, 1) // one is a fraction
+		}
+		return f.e.Eq(x, y)
+	}
+	return f.e.Eq(f.key(a), f.key(b))
+}
+
+// integers reads a and b, of which one is a whole number that is not known, as 64-bit
+// integers. The other may be a constant: down rounds it if it is a, up if it is b.
+func (f symFloats) integers(a, b expr.Ref, down, up func(float64) float64) (x, y expr.Ref, ok bool) {
+	whole := false
+	integer := func(r expr.Ref, round func(float64) float64) (expr.Ref, bool) {
+		if c, isConst := f.e.IsConst(r); isConst {
+			v := math.Float64frombits(softfp.MXCSR(0).Convert(f.w, 64, c))
+			const far = 1 << 60 // past any whole number
+			return f.e.Const(uint64(int64(round(min(max(v, -far), far)))), 64), v == v
+		}
+		n, ok := f.e.Whole(r)
+		if !ok {
+			return 0, false
+		}
+		whole = true
+		return f.e.SExt(n, 64), true
+	}
+	x, okX := integer(a, down)
+	y, okY := integer(b, up)
+	return x, y, okX && okY && whole
+}
 func (f symFloats) key(a expr.Ref) expr.Ref {
 	m := f.mag(a)
 	return f.e.Ite(f.sign(a), f.e.Neg(m), m)
 }
-func (f symFloats) lt(a, b expr.Ref) expr.Ref     { return f.e.Slt(f.key(a), f.key(b)) }
-func (f symFloats) eq(a, b expr.Ref) expr.Ref     { return f.e.Eq(f.key(a), f.key(b)) }
 func (f symFloats) or(a, b expr.Ref) expr.Ref     { return f.e.Or(a, b) }
 func (f symFloats) and(a, b expr.Ref) expr.Ref    { return f.e.And(a, b) }
 func (f symFloats) not(a expr.Ref) expr.Ref       { return f.e.Not(a) }
@@ -238,76 +211,37 @@ func (f symFloats) daz(a expr.Ref) expr.Ref {
 func minMax(name string, max bool) Row {
 	return Row{Name: name, Args: 3, Param: true,
 		Eval: func(a, b, c uint64, w, _ uint, _ uint64) uint64 {
-			return minimum(concFloats{w, c}, a&expr.Mask(w), b&expr.Mask(w), max)
+			return minimum(concFloats{w, softfp.MXCSR(c)}, a&expr.Mask(w), b&expr.Mask(w), max)
 		},
 		Sym: func(e *expr.Ctx, a, b, c expr.Ref, w, _ uint, _ uint64) expr.Ref {
 			return e.ZExt(minimum(newSymFloats(e, c, w), low(e, a, w), low(e, b, w), max), 64)
 		}}
 }
 
-func fFromI(a, _, c uint64, w, x uint, _ uint64) uint64 {
-	v := expr.SignExtend(a&expr.Mask(x), x)
-	switch {
-	case c&mxSpecial != 0:
-		e, f := softEnv(c), softFormat(w)
-		return f.Pack(e.FromInt(f, v))
-	case w == 32:
-		return uint64(math.Float32bits(float32(v)))
-	}
-	return math.Float64bits(float64(v))
-}
-
-func fToI(a, _, c uint64, w, x uint, trunc uint64) uint64 {
-	a &= expr.Mask(w)
-	if c&mxSpecial != 0 {
-		e, f := softEnv(c), softFormat(w)
-		if trunc != 0 {
-			e.Mode = softfp.Chop
-		}
-		return uint64(e.ToInt(f.Unpack(a), int(x))) & expr.Mask(x)
-	}
-	v := math.Float64frombits(a)
-	if w == 32 {
-		v = float64(math.Float32frombits(uint32(a)))
-	}
+// truncated is the environment of a conversion to an integer.
+func truncated(m softfp.MXCSR, trunc uint64) softfp.MXCSR {
 	if trunc != 0 {
-		v = math.Trunc(v)
-	} else {
-		v = math.RoundToEven(v)
+		m = m&^softfp.Down.Rounding() | softfp.Chop.Rounding()
 	}
-	if lim := math.Ldexp(1, int(x)-1); !(v >= -lim && v < lim) { // NaN too
-		return 1 << (x - 1)
-	}
-	return uint64(int64(v)) & expr.Mask(x)
-}
-
-func fCvt(a, _, c uint64, w, x uint, _ uint64) uint64 {
-	a &= expr.Mask(w)
-	if c&mxSpecial != 0 || isNaN(a, w) {
-		e := softEnv(c)
-		return softFormat(x).Pack(e.Convert(softFormat(x), softFormat(w).Unpack(a)))
-	}
-	if w == 32 {
-		return math.Float64bits(float64(math.Float32frombits(uint32(a))))
-	}
-	return uint64(math.Float32bits(float32(math.Float64frombits(a))))
+	return m
 }
 
 func init() {
-	define(FAdd, arith("fadd", func(x, y float32) float32 { return x + y },
-		func(x, y float64) float64 { return x + y }, (*softfp.Env).Add))
-	define(FSub, arith("fsub", func(x, y float32) float32 { return x - y },
-		func(x, y float64) float64 { return x - y }, (*softfp.Env).Sub))
-	define(FMul, arith("fmul", func(x, y float32) float32 { return x * y },
-		func(x, y float64) float64 { return x * y }, (*softfp.Env).Mul))
-	define(FDiv, arith("fdiv", func(x, y float32) float32 { return x / y },
-		func(x, y float64) float64 { return x / y }, (*softfp.Env).Div))
-	define(FSqrt, Row{Name: "fsqrt", Args: 3, Param: true, Eval: fsqrt})
+	define(FAdd, arith("fadd", softfp.MXCSR.Add, (*expr.Ctx).FAdd))
+	define(FSub, arith("fsub", softfp.MXCSR.Sub, (*expr.Ctx).FSub))
+	define(FMul, arith("fmul", softfp.MXCSR.Mul, (*expr.Ctx).FMul))
+	define(FDiv, arith("fdiv", softfp.MXCSR.Div, (*expr.Ctx).FDiv))
+	define(FSqrt, Row{Name: "fsqrt", Args: 3, Param: true,
+		Eval: func(a, _, c uint64, w, _ uint, _ uint64) uint64 { return softfp.MXCSR(c).Sqrt(w, a&expr.Mask(w)) },
+		Sym: func(e *expr.Ctx, a, _, c expr.Ref, w, _ uint, _ uint64) expr.Ref {
+			f := newSymFloats(e, c, w)
+			return e.ZExt(e.FSqrt(f.env, f.daz(low(e, a, w))), 64)
+		}})
 	define(FMin, minMax("fmin", false))
 	define(FMax, minMax("fmax", true))
 	define(FCmp, Row{Name: "fcmp", Args: 3, Param: true,
 		Eval: func(a, b, c uint64, w, _ uint, imm uint64) uint64 {
-			return -compare(concFloats{w, c}, a&expr.Mask(w), b&expr.Mask(w), imm) & expr.Mask(w)
+			return -compare(concFloats{w, softfp.MXCSR(c)}, a&expr.Mask(w), b&expr.Mask(w), imm) & expr.Mask(w)
 		},
 		Sym: func(e *expr.Ctx, a, b, c expr.Ref, w, _ uint, imm uint64) expr.Ref {
 			r := compare(newSymFloats(e, c, w), low(e, a, w), low(e, b, w), imm)
@@ -315,7 +249,7 @@ func init() {
 		}})
 	define(FComi, Row{Name: "fcomi", Args: 3, Param: true,
 		Eval: func(a, b, c uint64, w, _ uint, _ uint64) uint64 {
-			zf, pf, cf := comi(concFloats{w, c}, a&expr.Mask(w), b&expr.Mask(w))
+			zf, pf, cf := comi(concFloats{w, softfp.MXCSR(c)}, a&expr.Mask(w), b&expr.Mask(w))
 			return zf*FlagZF | pf*FlagPF | cf*FlagCF
 		},
 		Sym: func(e *expr.Ctx, a, b, c expr.Ref, w, _ uint, _ uint64) expr.Ref {
@@ -334,7 +268,30 @@ func init() {
 			})
 			return e.ZExt(word, 64)
 		}})
-	define(FFromI, Row{Name: "ffromi", Args: 3, Param: true, Eval: fFromI})
-	define(FToI, Row{Name: "ftoi", Args: 3, Param: true, Eval: fToI})
-	define(FCvt, Row{Name: "fcvt", Args: 3, Param: true, Eval: fCvt})
+	define(FFromI, Row{Name: "ffromi", Args: 3, Param: true,
+		Eval: func(a, _, c uint64, w, x uint, _ uint64) uint64 {
+			return softfp.MXCSR(c).FromInt(w, expr.SignExtend(a&expr.Mask(x), x))
+		},
+		Sym: func(e *expr.Ctx, a, _, c expr.Ref, w, x uint, _ uint64) expr.Ref {
+			return e.ZExt(e.FFromI(newSymFloats(e, c, w).env, low(e, a, x), w), 64)
+		}})
+	define(FToI, Row{Name: "ftoi", Args: 3, Param: true,
+		Eval: func(a, _, c uint64, w, x uint, trunc uint64) uint64 {
+			return truncated(softfp.MXCSR(c), trunc).ToInt(w, x, a&expr.Mask(w))
+		},
+		Sym: func(e *expr.Ctx, a, _, c expr.Ref, w, x uint, trunc uint64) expr.Ref {
+			f := newSymFloats(e, c, w)
+			if trunc != 0 {
+				f.env = expr.Env(softfp.Chop)
+			}
+			return e.ZExt(e.FToI(f.env, f.daz(low(e, a, w)), x), 64)
+		}})
+	define(FCvt, Row{Name: "fcvt", Args: 3, Param: true,
+		Eval: func(a, _, c uint64, w, x uint, _ uint64) uint64 {
+			return softfp.MXCSR(c).Convert(w, x, a&expr.Mask(w))
+		},
+		Sym: func(e *expr.Ctx, a, _, c expr.Ref, w, x uint, _ uint64) expr.Ref {
+			f := newSymFloats(e, c, w)
+			return e.ZExt(e.FConvert(f.env, f.daz(low(e, a, w)), x), 64)
+		}})
 }

@@ -84,8 +84,7 @@ func fits(u *ir.Uop, w uint8) bool {
 
 // harmless reports whether u can neither fault nor ask for a decision.
 func harmless(u *ir.Uop) bool {
-	row := ir.RowOf(u.Op)
-	return u.Op == ir.SetCC || row != nil && row.Sym != nil
+	return u.Op == ir.SetCC || ir.RowOf(u.Op) != nil
 }
 
 func reads(u *ir.Uop, s ir.Slot) (found bool) {

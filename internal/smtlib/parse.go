@@ -9,7 +9,7 @@ import (
 )
 
 // Parse reads a script as Print writes it and returns what it asserts. The
-// subset: QF_BV terms of Print's operators, let, declare-const, declare-fun and
+// subset: terms of Print's operators, let, declare-const, declare-fun and
 // define-fun without parameters, and Print's functions for tables and for high
 // halves of products. Commands that assert nothing are skipped.
 func Parse(ctx *expr.Ctx, script string) ([]expr.Ref, error) {
@@ -17,7 +17,7 @@ func Parse(ctx *expr.Ctx, script string) ([]expr.Ref, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{ctx: ctx, names: map[string]value{}, funcs: map[string]function{}}
+	p := &parser{ctx: ctx, names: map[string]value{}, funcs: map[string]function{}, floats: map[string]floatOp{}, results: results(commands)}
 	var asserts []expr.Ref
 	for _, cmd := range commands {
 		if len(cmd.list) == 0 {
@@ -32,6 +32,12 @@ func Parse(ctx *expr.Ctx, script string) ([]expr.Ref, error) {
 		case "assert":
 			if len(cmd.list) != 2 {
 				return nil, fmt.Errorf("smtlib: %v", cmd)
+			}
+			if t := cmd.list[1]; len(t.list) > 2 {
+				if o, ok := p.floats[t.list[0].atom]; ok && !o.flushes() {
+					err = p.assertFloat(o, t)
+					break
+				}
 			}
 			var v value
 			if v, err = p.term(cmd.list[1]); err == nil && !v.bool {
@@ -65,11 +71,22 @@ type parser struct {
 	ctx   *expr.Ctx
 	names map[string]value
 	funcs map[string]function
-	depth int
+	// floats are the operations defined; results the constants that are theirs.
+	floats  map[string]floatOp
+	results map[string]bool
+	depth   int
 }
 
 func (p *parser) declare(cmd node) error {
 	l := cmd.list
+	if len(l) > 1 {
+		if o, ok := floatOf(l[1].atom); ok && o.flushes() {
+			return p.defineFloat(o, cmd)
+		}
+		if p.results[l[1].atom] {
+			return nil
+		}
+	}
 	if l[0].atom == "declare-fun" {
 		if len(l) != 4 || l[2].atom != "" || len(l[2].list) != 0 {
 			return fmt.Errorf("smtlib: %v", cmd)
@@ -112,6 +129,9 @@ func (p *parser) define(cmd node) error {
 		return fmt.Errorf("smtlib: %v", cmd)
 	}
 	name := l[1].atom
+	if o, ok := floatOf(name); ok {
+		return p.defineFloat(o, cmd)
+	}
 	switch len(l[2].list) {
 	case 0:
 		v, err := p.term(l[4])
@@ -217,6 +237,9 @@ func (p *parser) term(n node) (value, error) {
 	}
 	if n.list[0].atom == "let" {
 		return p.let(n)
+	}
+	if o, ok := p.floats[n.list[0].atom]; ok && o.flushes() {
+		return p.applyFloat(o, n.list[1:])
 	}
 	args := make([]value, len(n.list)-1)
 	for i := range args {

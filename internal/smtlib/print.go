@@ -1,5 +1,5 @@
 // Package smtlib writes conjunctions of expressions as SMT-LIB 2 scripts
-// (QF_BV), reads them back, and asks an external solver about them.
+// (QF_BV, QF_BVFP), reads them back, and asks an external solver about them.
 //
 //	script := smtlib.Print(ctx, conjuncts)
 //	answer, err := smtlib.Solve(context.Background(), "/usr/bin/cvc5", script, time.Minute)
@@ -26,12 +26,12 @@ const maxNesting = 24
 // Nodes used more than once are named by define-fun. A one-bit comparison or
 // connective is a Bool, every other node a bit vector. Tables are functions,
 // nested ites over the index: never arrays. So are the high halves of
-// products.
+// products. Float operations are as in float.go.
 //
 // require: every conjunct is one bit wide.
 func Print(ctx *expr.Ctx, conjuncts []expr.Ref) string {
 	p := &printer{ctx: ctx, uses: map[expr.Ref]int{}, text: map[expr.Ref]string{}, depth: map[expr.Ref]int{},
-		helpers: map[string]bool{}, tables: map[string]string{}, prefix: "?"}
+		helpers: map[string]bool{}, tables: map[string]string{}, prefix: "?", logic: "QF_BV"}
 	for v := range ctx.NumVars() {
 		for strings.HasPrefix(ctx.VarName(expr.VarID(v)), p.prefix) {
 			p.prefix += "?"
@@ -44,7 +44,7 @@ func Print(ctx *expr.Ctx, conjuncts []expr.Ref) string {
 		p.count(r)
 	}
 	slices.SortFunc(p.vars, func(a, b expr.VarID) int { return strings.Compare(ctx.VarName(a), ctx.VarName(b)) })
-	p.out.WriteString("(set-option :produce-models true)\n(set-logic QF_BV)\n")
+	fmt.Fprintf(&p.out, "(set-option :produce-models true)\n(set-logic %s)\n", p.logic)
 	for _, v := range p.vars {
 		fmt.Fprintf(&p.out, "(declare-const %s (_ BitVec %d))\n", symbol(ctx.VarName(v)), ctx.VarWidth(v))
 	}
@@ -66,6 +66,7 @@ type printer struct {
 	helpers map[string]bool   // functions defined, by name
 	tables  map[string]string // names of tables by their definition
 	prefix  string            // of all names that are no variables'
+	logic   string
 	names   int
 }
 
@@ -83,8 +84,13 @@ func (p *printer) count(r expr.Ref) {
 		if p.uses[r] > 1 {
 			continue
 		}
-		if p.ctx.Kind(r) == expr.Var {
+		switch k := p.ctx.Kind(r); {
+		case k == expr.Var:
 			p.vars = append(p.vars, p.ctx.VarOf(r))
+		case k.IsFloat() && p.ctx.Env(r)&expr.FTZ != 0:
+			p.logic = "ALL"
+		case k.IsFloat() && p.logic == "QF_BV":
+			p.logic = "QF_BVFP"
 		}
 		todo = append(todo, p.operands(r)...)
 	}
@@ -185,6 +191,8 @@ func (p *printer) term(r expr.Ref) string {
 		return fmt.Sprintf("((_ %v %d) %s)", k, w-c.Width(c.A(r)), a)
 	case expr.Select:
 		return "(" + p.table(c.Table(r), c.Width(c.A(r)), w) + " " + a + ")"
+	case expr.FAdd, expr.FSub, expr.FMul, expr.FDiv, expr.FSqrt, expr.FFromI, expr.FToI, expr.FCvt:
+		return p.float(r, a+b)
 	case expr.MulHU, expr.MulHS:
 		return "(" + p.mulHigh(k, w) + " " + a + b + ")"
 	case expr.Not, expr.And, expr.Or, expr.Xor:

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"symchef/internal/expr"
+	"symchef/internal/softfp"
 )
 
 var seedFlag = flag.Uint64("seed", 20250611, "seed of the random tests")
 
-// random returns an expression of w bits over two short variables.
-func random(c *expr.Ctx, r *rand.Rand, w uint, depth int) expr.Ref {
+// random returns an expression of w bits over two short variables, with the first kinds operators of the list.
+func random(c *expr.Ctx, r *rand.Rand, w uint, depth, kinds int) expr.Ref {
 	if depth == 0 {
 		switch v := c.Var([]string{"stdin[0]", "a|b%\\"}[r.IntN(2)], 6); {
 		case r.IntN(4) == 0:
@@ -26,10 +27,32 @@ func random(c *expr.Ctx, r *rand.Rand, w uint, depth int) expr.Ref {
 			return c.Extract(v, r.UintN(7-w), w)
 		}
 	}
-	sub := func(w uint) expr.Ref { return random(c, r, w, depth-1) }
+	sub := func(w uint) expr.Ref { return random(c, r, w, depth-1, kinds) }
 	x := sub(w)
 	wide := 1 + r.UintN(16)
-	switch r.IntN(26) {
+	switch r.IntN(kinds) {
+	case 26, 27, 28: // a float, and back
+		k := expr.FAdd + expr.Kind(r.IntN(int(expr.FCvt-expr.FAdd)+1))
+		e := expr.Env(r.IntN(8))
+		fw := []uint{32, 64}[r.IntN(2)]
+		aw, ow := fw, fw
+		switch k {
+		case expr.FFromI:
+			aw = 1 + r.UintN(64)
+		case expr.FToI:
+			ow = 2 + r.UintN(63)
+		case expr.FCvt:
+			ow = 96 - fw
+		}
+		b := expr.Ref(0)
+		if k.Arity() == 2 {
+			b = sub(aw)
+		}
+		v := c.Float(k, e, sub(aw), b, ow)
+		if ow < w {
+			return c.ZExt(v, w)
+		}
+		return c.Extract(v, r.UintN(ow-w+1), w)
 	case 0:
 		return c.Not(x)
 	case 1:
@@ -75,6 +98,7 @@ func random(c *expr.Ctx, r *rand.Rand, w uint, depth int) expr.Ref {
 			return c.Concat(sub(w-1), sub(1))
 		}
 	case 22:
+		wide = min(wide, 64-w)
 		return c.Extract(sub(w+wide), r.UintN(wide+1), w)
 	case 23:
 		vals := make([]uint64, 1+r.IntN(9))
@@ -86,11 +110,17 @@ func random(c *expr.Ctx, r *rand.Rand, w uint, depth int) expr.Ref {
 	return x
 }
 
-func randomConjuncts(c *expr.Ctx, s uint64) []expr.Ref {
+// The operators of random: floats stand last, solvers are slow on them.
+const (
+	withoutFloats = 26
+	withFloats    = 29
+)
+
+func randomConjuncts(c *expr.Ctx, s uint64, kinds int) []expr.Ref {
 	r := rand.New(rand.NewPCG(s, 0))
 	var list []expr.Ref
 	for range 1 + r.IntN(4) {
-		list = append(list, random(c, r, 1, 2+r.IntN(5)))
+		list = append(list, random(c, r, 1, 2+r.IntN(5), kinds))
 	}
 	return list
 }
@@ -98,7 +128,7 @@ func randomConjuncts(c *expr.Ctx, s uint64) []expr.Ref {
 func TestRoundTrip(t *testing.T) {
 	for i := range uint64(2000) {
 		c := expr.New()
-		want := randomConjuncts(c, *seedFlag+i)
+		want := randomConjuncts(c, *seedFlag+i, withFloats)
 		script := Print(c, want)
 		got, err := Parse(c, script)
 		if err != nil || !slices.Equal(got, want) {
@@ -152,7 +182,7 @@ func TestParseErrors(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for i := range uint64(8) {
 		c := expr.New()
-		f.Add(Print(c, randomConjuncts(c, i)))
+		f.Add(Print(c, randomConjuncts(c, i, withFloats)))
 	}
 	f.Add("(declare-fun a () (_ BitVec 8))(assert (let ((x (bvneg a))) (xor (bvsle x a) (distinct a x) true)))")
 	f.Fuzz(func(t *testing.T, s string) {
@@ -183,7 +213,7 @@ func TestSolvers(t *testing.T) {
 		for i := range uint64(40) {
 			c := expr.New()
 			a, b := c.Var("stdin[0]", 6), c.Var("a|b%\\", 6)
-			list := randomConjuncts(c, *seedFlag+i)
+			list := randomConjuncts(c, *seedFlag+i, withoutFloats)
 			all := c.Const(1, 1)
 			for _, r := range list {
 				all = c.And(all, r)
@@ -230,5 +260,53 @@ func TestSolveFails(t *testing.T) {
 	}
 	if _, err := Solve(context.Background(), "/bin/true", "", time.Second); err == nil {
 		t.Error("/bin/true is a solver")
+	}
+}
+
+// TestFloatMeaning: what a script says of a float operation is what evaluation computes.
+func TestFloatMeaning(t *testing.T) {
+	paths := solvers(t)
+	r := rand.New(rand.NewPCG(*seedFlag, 1))
+	for k := expr.FAdd; k <= expr.FCvt; k++ {
+		for range 12 {
+			fw := []uint{32, 64}[r.IntN(2)]
+			aw, ow := fw, fw
+			switch k {
+			case expr.FFromI:
+				aw = 1 + r.UintN(64)
+			case expr.FToI:
+				ow = 2 + r.UintN(63)
+			case expr.FCvt:
+				ow = 96 - fw
+			}
+			operand := func() uint64 {
+				f := softfp.FormatOf(aw)
+				switch r.IntN(4) {
+				case 0:
+					return []uint64{0, 1, softfp.Infinity(fw), softfp.Infinity(fw) | 1, softfp.DefaultNaN(fw)}[r.IntN(5)] & expr.Mask(aw)
+				case 1:
+					return (uint64(f.Emax+r.IntN(70))<<(f.Prec-1) | r.Uint64()&expr.Mask(uint(f.Prec)-1) | r.Uint64()&(1<<(fw-1))) & expr.Mask(aw)
+				}
+				return r.Uint64() & expr.Mask(aw)
+			}
+			x, y := operand(), operand()
+			c := expr.New()
+			a, b := c.Var("x", aw), c.Var("y", aw)
+			res := c.Float(k, expr.Env(r.IntN(4)), a, b, ow)
+			want := c.Eval(res, expr.Assignment{x, y})
+			for _, other := range []bool{false, true} {
+				is := c.Eq(res, c.Const(want, ow))
+				if other {
+					is = c.Not(is)
+				}
+				script := Print(c, []expr.Ref{c.Eq(a, c.Const(x, aw)), c.Eq(b, c.Const(y, aw)), is})
+				for _, path := range paths {
+					answer, err := Solve(context.Background(), path, script, time.Minute)
+					if err != nil || answer.Status != map[bool]Status{false: Sat, true: Unsat}[other] {
+						t.Fatalf("%s: %v %v of %#x, %#x: %#x? %v %v\n%s", path, k, c.Env(res), x, y, want, answer.Status, err, script)
+					}
+				}
+			}
+		}
 	}
 }

@@ -78,13 +78,13 @@ var (
 // Unpack takes apart an encoding of F32 or F64.
 func (f Format) Unpack(v uint64) Num {
 	frac := f.Prec - 1
-	n := Num{Neg: v>>(frac+f.expBits())&1 != 0}
-	e := int(v >> frac & (1<<f.expBits() - 1))
+	n := Num{Neg: v>>(frac+f.ExpBits())&1 != 0}
+	e := int(v >> frac & (1<<f.ExpBits() - 1))
 	n.Sig = v << (64 - frac) >> 1 // fraction below bit 63
 	switch {
-	case e == 1<<f.expBits()-1 && n.Sig == 0:
+	case e == 1<<f.ExpBits()-1 && n.Sig == 0:
 		n.Class = Inf
-	case e == 1<<f.expBits()-1:
+	case e == 1<<f.ExpBits()-1:
 		n.Class = SNaN
 		if n.Sig>>62 != 0 {
 			n.Class = QNaN
@@ -105,7 +105,8 @@ func (n *Num) normalize(emin int) {
 	n.Class, n.Denorm, n.Exp, n.Sig = Finite, true, emin-z, n.Sig<<z
 }
 
-func (f Format) expBits() int { return bits.Len(uint(f.Emax)) + 1 }
+// ExpBits returns the width of the exponent field.
+func (f Format) ExpBits() int { return bits.Len(uint(f.Emax)) + 1 }
 
 // Pack encodes n, which must be representable, as F32 or F64. NaN payloads are cut.
 func (f Format) Pack(n Num) uint64 {
@@ -119,12 +120,12 @@ func (f Format) Pack(n Num) uint64 {
 			v = uint64(n.Exp+f.Emax)<<frac | n.Sig<<1>>(64-frac)
 		}
 	case Inf:
-		v = (1<<f.expBits() - 1) << frac
+		v = (1<<f.ExpBits() - 1) << frac
 	case QNaN, SNaN, Bad:
-		v = (1<<f.expBits()-1)<<frac | n.Sig<<1>>(64-frac)
+		v = (1<<f.ExpBits()-1)<<frac | n.Sig<<1>>(64-frac)
 	}
 	if n.Neg {
-		v |= 1 << (frac + f.expBits())
+		v |= 1 << (frac + f.ExpBits())
 	}
 	return v
 }
