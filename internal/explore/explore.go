@@ -17,6 +17,8 @@ package explore
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"sync/atomic"
 	"time"
 
@@ -89,6 +91,9 @@ type Budget struct {
 	paths        atomic.Int64
 }
 
+// Retired returns how many guest instructions the explorers have executed since the test began.
+func (b *Budget) Retired() uint64 { return b.instructions.Load() }
+
 // Counts are the numbers of an exploration.
 type Counts struct {
 	Paths      int // ended
@@ -129,6 +134,9 @@ type Explorer struct {
 // New returns an explorer.
 func New(ctx *expr.Ctx, m *exec.Machine, s Solver, cfg Config) (*Explorer, error) {
 	sr, err := search.New(cfg.Strategy, cfg.Seed)
+	if g, ok := sr.(search.Guided); ok && cfg.High != nil {
+		g.Guide(&cfg.High.Graph)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -274,8 +282,14 @@ func (x *Explorer) step(s *state.State) bool {
 }
 
 // placeOf is where s forks at pc.
-func placeOf(s *state.State, pc uint64) search.Place {
-	return search.Place{PC: pc, Chain: s.ChainAt(pc), Dynamic: s.High.ID[0], Static: s.High.Static, Stack: s.High.Stack}
+func (x *Explorer) placeOf(s *state.State, pc uint64) search.Place {
+	p := search.Place{PC: pc, Chain: s.ChainAt(pc), Dynamic: s.High.ID[0], Static: s.High.Static, Stack: s.High.Stack}
+	if h := x.cfg.High; h != nil {
+		line := fnv.New64a()
+		io.WriteString(line, h.Source(s.High.Last()))
+		p.Opcode, p.Line = h.Opcode(&s.High), line.Sum64()
+	}
+	return p
 }
 
 // retired counts n instructions.
@@ -309,7 +323,7 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 		p := s.Fork()
 		p.Excl = append(p.Excl, state.Constraint{R: r, V: v})
 		x.Counts.Forks++
-		x.add(candidateOf(p, here, placeOf(s, pc)))
+		x.add(candidateOf(p, here, x.placeOf(s, pc)))
 	}
 	s.Record(x.ctx, kind, pc, r, v)
 	x.node = search.Child(here)

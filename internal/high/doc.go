@@ -49,8 +49,8 @@ func (t *Tree) Doc() *Doc {
 }
 
 func (t *Tree) location(s Step) Location {
-	l := t.Labels[t.Codes[s.Code]]
-	return Location{s.Code, s.Offset, l.At(s.Offset)}
+	l := t.Labels[t.Codes[s.Code-1]]
+	return Location{s.Code - 1, s.Offset, l.At(s.Offset)}
 }
 
 func (d *Doc) add(t *Tree, n *Node, parent int) int {
@@ -98,7 +98,7 @@ func (t *Tree) merge(u *Tree, n *Node, at Place) {
 			break
 		}
 		s := n.Steps[pos]
-		at = t.Advance(at, Step{t.code(u.Codes[s.Code]), s.Offset})
+		at = t.Advance(at, Step{t.code(u.Codes[s.Code-1]), s.Offset})
 	}
 	for _, k := range n.Kids {
 		t.merge(u, k, at)

@@ -44,8 +44,15 @@ type Path struct {
 	Stack  uint64 // digest of the call stack
 
 	cursors []cursor // one per task
-	callers []uint64 // digests of the stacks below, outermost first
+	frames  []frame  // outermost first
 	at      Place
+	last    Step
+}
+
+// frame is a call that has not returned.
+type frame struct {
+	below uint64 // digest of the stack below
+	at    nodeID // the frame's last instruction in the Graph; none for a new frame
 }
 
 // Name is the ID as text; empty if nothing was followed.
@@ -68,7 +75,7 @@ func (p Path) Fork() Path {
 	for i := range p.cursors {
 		p.cursors[i].Cursor = p.cursors[i].Fork()
 	}
-	p.callers = slices.Clone(p.callers)
+	p.frames = slices.Clone(p.frames)
 	return p
 }
 
@@ -85,10 +92,12 @@ func (p *Path) cursor(tid int) *hlpc.Cursor {
 
 // Tracker follows the running state of one worker.
 type Tracker struct {
-	Tree Tree
+	Tree  Tree
+	Graph Graph
 
-	tracer hlpc.Tracer
-	cur    *Path
+	tracer  hlpc.Tracer
+	cur     *Path
+	sources map[Step]string
 }
 
 // NewTracker returns a tracker for the interpreter that res describes. Its Watch
@@ -119,19 +128,49 @@ func (t *Tracker) Run(p *Path) { t.cur = p }
 
 func (t *Tracker) step(_ *kernel.System, s hlpc.Step) {
 	p := t.cur
-	for s.Depth+1 < len(p.callers) {
-		p.callers = p.callers[:len(p.callers)-1]
+	if s.Depth+1 < len(p.frames) {
+		p.frames = p.frames[:s.Depth+1]
 	}
-	for len(p.callers) <= s.Depth {
-		p.callers = append(p.callers, mix(p.Stack, p.Static))
+	for len(p.frames) <= s.Depth {
+		p.frames = append(p.frames, frame{below: mix(p.Stack, p.Static)})
 	}
-	p.Stack = p.callers[s.Depth]
+	f := &p.frames[s.Depth]
+	p.Stack = f.below
 	code := binary.LittleEndian.Uint64(s.Code.Digest[:])
 	p.Static = mix(code, s.Offset)
 	p.ID[0] = mix(p.ID[0]^0x243f6a8885a308d3, p.Static)
 	p.ID[1] = mix(p.ID[1]^0x13198a2e03707344, p.Static^0xa4093822299f31d0)
 	p.Steps++
-	p.at = t.Tree.Advance(p.at, Step{t.Tree.code(s.Code.Digest), uint32(s.Offset)})
+	f.at = t.Graph.step(f.at, p.Static, s.Handler)
+	p.last = Step{t.Tree.code(s.Code.Digest), uint32(s.Offset)}
+	p.at = t.Tree.Advance(p.at, p.last)
+}
+
+// Opcode is the number of the code in the interpreter that executes p's instruction: a function of its opcode.
+func (t *Tracker) Opcode(p *Path) uint64 {
+	if len(p.frames) == 0 {
+		return 0
+	}
+	return t.Graph.nodes[p.frames[len(p.frames)-1].at].handler
+}
+
+// Last is the instruction that p executes; the zero Step if nothing was followed.
+func (p *Path) Last() Step { return p.last }
+
+// Source is where an instruction is in the source of the interpreted program, FILE:LINE NAME, as far as it is known.
+func (t *Tracker) Source(at Step) string {
+	if at == (Step{}) {
+		return ""
+	}
+	name, known := t.sources[at]
+	if !known {
+		name = t.Tree.location(at).Source
+		if t.sources == nil {
+			t.sources = map[Step]string{}
+		}
+		t.sources[at] = name
+	}
+	return name
 }
 
 // End notes that a low-level path of p has ended; test names its test case, if it has one.

@@ -6,7 +6,7 @@ import (
 	"symchef/internal/hlpc"
 )
 
-// Step is one high-level instruction: a code object by its number in Tree.Codes, and the offset in it.
+// Step is one high-level instruction: a code object by its number in Tree.Codes, from 1 on, and the offset in it.
 type Step struct {
 	Code   uint32
 	Offset uint32
@@ -55,8 +55,8 @@ func (t *Tree) code(d hlpc.Digest) uint32 {
 		if t.index == nil {
 			t.index = map[hlpc.Digest]uint32{}
 		}
-		i = uint32(len(t.Codes))
 		t.Codes = append(t.Codes, d)
+		i = uint32(len(t.Codes))
 		t.index[d] = i
 	}
 	return i

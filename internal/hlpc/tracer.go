@@ -30,6 +30,9 @@ type Step struct {
 	// Offset is HLPC less the code object's start: with the digest it is the high-level program counter.
 	// Without a code object it is HLPC itself.
 	Offset uint64
+	// Handler is the offset in the interpreter's module of the code that executes the instruction: it
+	// stands for the opcode. A specialised opcode has a handler of its own.
+	Handler uint64
 	// Depth is the number of frames below: how far calls nest.
 	Depth int
 }
@@ -115,11 +118,11 @@ func (t *Tracer) Watch(s *mem.Space, site uint64) exec.Watcher {
 		if !ok || !always && !r.Dispatch.explains(s, v, target, bias) {
 			return // not a dispatch: a switch within a handler
 		}
-		t.step(sys, s, c, call, v+uint64(r.Delta))
+		t.step(sys, s, c, call, v+uint64(r.Delta), target-bias)
 	}
 }
 
-func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, pc uint64) {
+func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, pc, handler uint64) {
 	at, r := t.Cursor, t.Result
 	frame := uint64(0)
 	if r.FrameKnown {
@@ -142,7 +145,7 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 			t.OnCode(top.code.Digest, labelOf(r.rule.Label, parts))
 		}
 	}
-	t.OnStep(sys, Step{HLPC: pc, Frame: frame, Code: top.code, Offset: pc - top.code.Start, Depth: len(at.stack) - 1})
+	t.OnStep(sys, Step{HLPC: pc, Frame: frame, Code: top.code, Offset: pc - top.code.Start, Handler: handler, Depth: len(at.stack) - 1})
 }
 
 // maxIdentity bounds the bytes that identify a code object.

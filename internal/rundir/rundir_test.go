@@ -21,7 +21,7 @@ func sampleSummary() Summary {
 			Argv: []string{"python3.11"}, Env: []string{"A=b"}, Cwd: "/t",
 		},
 		Strategy: "dfs", Seed: 7, ElapsedS: 1.5, BootS: 0.25,
-		WhyNotExhausted: []string{"time limit"},
+		WhyNotExhausted: []string{"time limit"}, Lines: 3, Progress: []Sample{{Instructions: 9, Low: 2, High: 1}},
 	}
 }
 

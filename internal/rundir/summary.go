@@ -38,11 +38,24 @@ type Summary struct {
 	Instructions Instructions `json:"instructions"`
 	// CodeBytes counts the distinct bytes of guest code executed since the
 	// test began: interpreter, libraries and native extensions.
-	CodeBytes       uint64 `json:"code_bytes"`
-	Tests           Tests  `json:"tests"`
-	Solver          Solver `json:"solver"`
-	MemoryPeakBytes uint64 `json:"memory_peak_bytes"`
-	Replay          Replay `json:"replay"`
+	CodeBytes uint64 `json:"code_bytes"`
+	// Lines counts the distinct source lines of the interpreted program executed since the test
+	// began: those of coverage.json.
+	Lines int `json:"lines"`
+	// Progress has a sample every so many instructions, oldest first.
+	Progress        []Sample `json:"progress"`
+	Tests           Tests    `json:"tests"`
+	Solver          Solver   `json:"solver"`
+	MemoryPeakBytes uint64   `json:"memory_peak_bytes"`
+	Replay          Replay   `json:"replay"`
+}
+
+// Sample is how far a run was after so many instructions: the share of low-level paths that were
+// new high-level paths is High/Low.
+type Sample struct {
+	Instructions uint64 `json:"instructions"` // since the test began
+	Low          int    `json:"low"`
+	High         int    `json:"high"`
 }
 
 // Interpreter identifies the binary under test. For a program Version is
@@ -160,6 +173,9 @@ type Verdict struct {
 // Encode is the content of summary.json.
 func (s Summary) Encode() ([]byte, error) {
 	s.SchemaVersion = SchemaVersion
+	if s.Progress == nil {
+		s.Progress = []Sample{}
+	}
 	if s.WhyNotExhausted == nil {
 		s.WhyNotExhausted = []string{}
 	}

@@ -7,6 +7,7 @@
 //	DIR/paths/ID.out     the first MaxOutput bytes the guest wrote to its standard output
 //	DIR/replay.jsonl     what native replay said of each test, replaced atomically
 //	DIR/tree.json        the high-level tree, where the interpreted program is followed; replaced atomically
+//	DIR/coverage.json    the source lines executed, likewise
 //	DIR/frontier.bin     what is not explored yet, for --resume; replaced atomically, gone when nothing is left
 //
 // The directory is readable at every moment, after SIGKILL too:
@@ -44,6 +45,7 @@ const (
 	pathsName   = "paths"
 	frontier    = "frontier.bin"
 	treeName    = "tree.json"
+	coverName   = "coverage.json"
 	tempPrefix  = ".new-"
 )
 
@@ -149,7 +151,7 @@ func (w *Writer) start(s Summary) error {
 	}
 	// The tests go first: tests without a summary are a run directory no
 	// longer, a summary without tests still is one.
-	for _, n := range []string{frontier, treeName, testsName, replayName, pathsName} {
+	for _, n := range []string{frontier, treeName, coverName, testsName, replayName, pathsName} {
 		if err := os.RemoveAll(filepath.Join(w.dir, n)); err != nil {
 			return err
 		}
@@ -223,12 +225,19 @@ func (w *Writer) WriteFrontier(b []byte) error {
 }
 
 // WriteTree replaces tree.json by the JSON of v.
-func (w *Writer) WriteTree(v any) error {
+func (w *Writer) WriteTree(v any) error { return w.writeJSON(treeName, v) }
+
+// WriteCoverage replaces coverage.json: the lines executed, in order, by file.
+func (w *Writer) WriteCoverage(lines map[string][]int) error {
+	return w.writeJSON(coverName, map[string]any{"files": lines})
+}
+
+func (w *Writer) writeJSON(name string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return failure(w.dir, replace(w.dir, treeName, append(b, '\n')))
+	return failure(w.dir, replace(w.dir, name, append(b, '\n')))
 }
 
 // WriteVerdicts replaces replay.jsonl.

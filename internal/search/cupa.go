@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -31,7 +32,9 @@ var schemes = map[string]func(*Place) uint64{
 	"opcode":       func(p *Place) uint64 { return p.Opcode },
 	"stack":        func(p *Place) uint64 { return p.Stack },
 	"line":         func(p *Place) uint64 { return p.Line },
-	"fork-weight":  func(p *Place) uint64 { return p.Chain },
+	// Weighted: by the Guide, and by forkWeight.
+	"branch-distance": func(p *Place) uint64 { return p.Static },
+	"fork-weight":     func(p *Place) uint64 { return p.Chain },
 }
 
 // SchemeNames lists the classification schemes.
@@ -52,14 +55,20 @@ const forkWeight = 0.75
 // tree of classes, one level per scheme; a pick descends from the root, choosing
 // among the children of each class with equal probability, or by weight.
 //
-// A pick costs a step per level, and a logarithm per weighted one.
+// A pick costs a step per level, and a logarithm per weighted one. When the Guide has learned
+// something, its classes are weighed anew, but not before guideEvery picks more.
 type cupa struct {
 	levels []string
 	key    []func(*Place) uint64
 	root   *class
 	rng    *rand.Rand
 	at     map[uint64]*class // the leaf of each candidate
+	guide  Guide
+	guided int // edges of the guide when classes were last weighed
+	picks  int // since then
 }
+
+const guideEvery = 16
 
 // class is a set of candidates.
 type class struct {
@@ -93,7 +102,14 @@ func NewCUPA(names []string, seed uint64) (Searcher, error) {
 
 func (s *cupa) Len() int { return len(s.at) }
 
-func (s *cupa) weighted(level int) bool { return s.levels[level] == "fork-weight" }
+// forks and distances tell what the children of a class at level are weighed by.
+func (s *cupa) forks(level int) bool { return s.levels[level] == "fork-weight" }
+func (s *cupa) distances(level int) bool {
+	return s.levels[level] == "branch-distance" && s.guide != nil
+}
+
+// Guide implements Guided. It comes before the first candidate.
+func (s *cupa) Guide(g Guide) { s.guide = g }
 
 func (s *cupa) Add(c Candidate) {
 	n := s.root
@@ -107,8 +123,11 @@ func (s *cupa) Add(c Candidate) {
 			}
 			n.index[k] = kid
 			n.kids = append(n.kids, kid)
-			if s.weighted(i) {
+			switch {
+			case s.forks(i):
 				n.sum = n.sum.append(0)
+			case s.distances(i):
+				n.sum = n.sum.append(s.guide.Weight(k))
 			}
 		}
 		n = kid
@@ -125,7 +144,7 @@ func chainWeight(n int) float64 {
 
 // weigh brings the weight of leaf n up to date.
 func (s *cupa) weigh(n *class) {
-	if s.weighted(len(s.key) - 1) {
+	if s.forks(len(s.key) - 1) {
 		n.up.sum.set(n.slot, chainWeight(len(n.cand)))
 	}
 }
@@ -134,16 +153,20 @@ func (s *cupa) Next() (uint64, bool) {
 	if len(s.at) == 0 {
 		return 0, false
 	}
+	if s.picks++; s.guide != nil && s.picks >= guideEvery && s.guided != s.guide.Edges() {
+		s.picks, s.guided = 0, s.guide.Edges()
+		s.reweigh(s.root, 0)
+	}
 	n := s.root
-	for i := range s.key {
-		if s.weighted(i) {
+	for range s.key {
+		if n.sum != nil {
 			n = n.kids[n.sum.find(s.rng.Float64()*n.sum.total())]
 		} else {
 			n = n.kids[s.rng.IntN(len(n.kids))]
 		}
 	}
 	i := len(n.cand) - 1
-	if s.weighted(len(s.key) - 1) {
+	if s.forks(len(s.key) - 1) {
 		for i > 0 && s.rng.Float64()*chainWeight(i+1) > 1 { // the last has weight 1 of chainWeight
 			i--
 		}
@@ -153,6 +176,24 @@ func (s *cupa) Next() (uint64, bool) {
 	id := n.cand[i]
 	s.drop(n, i)
 	return id, true
+}
+
+// reweigh asks the guide for the weights of all classes below n, which is at level.
+func (s *cupa) reweigh(n *class, level int) {
+	if level == len(s.key) {
+		return
+	}
+	if s.distances(level) {
+		n.sum = n.sum[:0]
+		for _, k := range n.kids {
+			n.sum = n.sum.append(s.guide.Weight(k.key))
+		}
+	}
+	if slices.ContainsFunc(s.levels[level+1:], func(l string) bool { return l == "branch-distance" }) {
+		for _, k := range n.kids {
+			s.reweigh(k, level+1)
+		}
+	}
 }
 
 // drop removes candidate i of leaf n and the classes that are empty now.

@@ -105,6 +105,53 @@ func TestForkWeight(t *testing.T) {
 	}
 }
 
+// weights is a guide that knows everything.
+type weights struct {
+	of    map[uint64]float64
+	edges int
+}
+
+func (w *weights) Edges() int               { return w.edges }
+func (w *weights) Weight(at uint64) float64 { return w.of[at] }
+
+// Classes of branch-distance are picked by the weights of the guide, also when it has learned more.
+func TestBranchDistance(t *testing.T) {
+	for name, later := range map[string]bool{"at once": false, "learned": true} {
+		t.Run(name, func(t *testing.T) {
+			right := map[uint64]float64{1: 1, 2: 0.5, 3: 0.125}
+			var g *weights
+			got := [3]int{}
+			for seed := range uint64(3000) {
+				s, err := NewCUPA([]string{"opcode", "branch-distance", "llpc"}, seed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g = &weights{of: right}
+				if later {
+					g = &weights{of: map[uint64]float64{1: 0.001, 2: 0.001, 3: 1}}
+				}
+				s.(Guided).Guide(g)
+				for i := range uint64(300) {
+					s.Add(Candidate{ID: i, Place: Place{Static: 1 + i%3, PC: i}})
+				}
+				if later {
+					for range guideEvery { // what is picked comes back elsewhere
+						s.Next()
+					}
+					g.of, g.edges = right, 1
+				}
+				id, _ := s.Next()
+				got[id%3]++
+			}
+			for i, w := range []float64{1, 0.5, 0.125} {
+				if !near(got[i], 3000, w/1.625) {
+					t.Errorf("class %d came first %d of 3000 times, expected %.0f", i, got[i], w/1.625*3000)
+				}
+			}
+		})
+	}
+}
+
 func TestBadClasses(t *testing.T) {
 	for _, names := range [][]string{nil, {"best"}, {"fork-weight", "llpc"}} {
 		if _, err := NewCUPA(names, 0); err == nil {
@@ -131,6 +178,13 @@ func BenchmarkPick(b *testing.B) {
 					node := Child(nodes[r.IntN(len(nodes))])
 					nodes = append(nodes, node)
 					s.Add(Candidate{ID: id, Node: node, Place: place()})
+				}
+				g := &weights{of: map[uint64]float64{}}
+				for i := range uint64(200) {
+					g.of[i] = 1 / float64(1+i%7)
+				}
+				if s, ok := s.(Guided); ok {
+					s.Guide(g)
 				}
 				for id := range n {
 					add(id)

@@ -68,6 +68,27 @@ var makers = map[string]func(seed uint64) Searcher{
 	"random-path": newRandomPath,
 }
 
+// Guide knows the control flow of the interpreted program.
+type Guide interface {
+	// Edges is a number that grows when Weight may have changed.
+	Edges() int
+	// Weight is how much the instruction static is worth exploring from: 1/d, d the distance to a
+	// potential branching point (CHEF, section 3.4).
+	Weight(static uint64) float64
+}
+
+// Guided is a Searcher that can use a Guide; without one all instructions weigh the same.
+type Guided interface{ Guide(Guide) }
+
+// Guide gives g to the members that can use it.
+func (p *portfolio) Guide(g Guide) {
+	for _, m := range p.members {
+		if m, ok := m.(Guided); ok {
+			m.Guide(g)
+		}
+	}
+}
+
 // portfolio takes turns among strategies that see the same candidates.
 type portfolio struct {
 	members []Searcher
@@ -105,7 +126,7 @@ func newRandomPath(seed uint64) Searcher {
 
 // cupaPath and cupaCov are CHEF's instances (sections 3.3 and 3.4).
 func cupaPath(seed uint64) Searcher { return mustCUPA([]string{"hlpc-dynamic", "llpc"}, seed) }
-func cupaCov(seed uint64) Searcher  { return mustCUPA([]string{"hlpc-static", "fork-weight"}, seed) }
+func cupaCov(seed uint64) Searcher  { return mustCUPA([]string{"branch-distance", "fork-weight"}, seed) }
 
 func mustCUPA(names []string, seed uint64) Searcher {
 	s, err := NewCUPA(names, seed)

@@ -6,6 +6,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"symchef/internal/explore"
@@ -16,7 +17,7 @@ import (
 )
 
 // checkpointVersion changes whenever the content of a checkpoint does.
-const checkpointVersion = 1
+const checkpointVersion = 2
 
 // checkpoint is what a run needs to go on: all that is not explored, and the
 // numbers of what is. It goes with the first TestsSize bytes of the test cases.
@@ -110,7 +111,9 @@ func resume(o *Options) (*run, error) {
 		return nil, &usageError{err.Error()}
 	}
 	r.sum = d.Summary
-	r.sum.Finished, r.sum.Tests = false, rundir.Tests{}
+	r.sum.Finished, r.sum.Tests, r.sum.Lines = false, rundir.Tests{}, 0
+	r.ended = c.Tally.Counts.Paths
+	r.sum.Progress = slices.DeleteFunc(r.sum.Progress, func(p rundir.Sample) bool { return p.Instructions > c.Tally.Counts.Total })
 	for _, x := range r.tests {
 		r.known(x)
 		r.sum.Tests.Add(x.Outcome.Kind)

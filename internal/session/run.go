@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,6 +44,7 @@ type run struct {
 	limit    time.Time       // of the exploration; zero: none
 	classes  map[string]bool // of test cases, by outcome and output
 	groups   map[string]bool // high-level paths
+	ended    int             // low-level paths
 	tests    []testcase.Test
 	lastSum  time.Time
 	lastLive uint64 // bytes
@@ -325,7 +327,9 @@ func (r *run) keep(err error) {
 func (r *run) add(t testcase.Test, condition func() string, output []byte) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known := r.known(t); known && !r.o.AllPaths {
+	known := r.known(t)
+	r.sample()
+	if known && !r.o.AllPaths {
 		return ""
 	}
 	t.ID = fmt.Sprintf("t%06d", len(r.tests)+1)
@@ -337,6 +341,21 @@ func (r *run) add(t testcase.Test, condition func() string, output []byte) strin
 		r.o.OnTest(t)
 	}
 	return t.ID
+}
+
+// sampleEvery is by what factor the instructions of a sample exceed those of the one before.
+const sampleEvery = 1.1
+
+// sample notes that a low-level path has ended; r.mu is held.
+func (r *run) sample() {
+	r.ended++
+	n := r.budget.Retired()
+	if r.resumed != nil {
+		n += r.resumed.Tally.Counts.Total
+	}
+	if p := r.sum.Progress; len(p) == 0 || float64(n) >= sampleEvery*float64(p[len(p)-1].Instructions) {
+		r.sum.Progress = append(p, rundir.Sample{Instructions: n, Low: r.ended, High: len(r.groups)})
+	}
 }
 
 // known notes the high-level path and the class of t, by outcome and output, and says whether both were there before.
@@ -454,7 +473,16 @@ func (r *run) finish(rep *replay.Report, err error) {
 	r.sum.Exhausted = len(r.sum.WhyNotExhausted) == 0
 	r.sum.Finished = true
 	if r.high != nil {
-		r.keep(r.w.WriteTree(r.tree().Doc()))
+		tree := r.tree()
+		r.keep(r.w.WriteTree(tree.Doc()))
+		lines := tree.Lines()
+		maps.DeleteFunc(lines, func(file string, _ []int) bool { // frozen modules, the guest library
+			return !filepath.IsAbs(file) || strings.HasPrefix(file, guestlib.Root)
+		})
+		for _, l := range lines {
+			r.sum.Lines += len(l)
+		}
+		r.keep(r.w.WriteCoverage(lines))
 	}
 	if len(r.left) > 0 {
 		r.saveCheckpoint(r.left)

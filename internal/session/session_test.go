@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,6 +158,77 @@ func TestExamples(t *testing.T) {
 			}
 			t.Logf("%d classes, %d low-level paths, %d infeasible, %d queries", len(e.classes()), e.summary.Paths.Low, e.summary.Paths.Infeasible, e.summary.Solver.Queries)
 		})
+	}
+}
+
+// Coverage is the lines of the test that run natively, decisions name the line that makes them, and
+// samples tell how many paths there were.
+func TestRecords(t *testing.T) {
+	needPython(t)
+	file := "../../examples/python/test_tree_leaning.py"
+	e := runIt(t, Options{Test: file})
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	abs, _ := filepath.Abs(file)
+	trace := `
+import sys, json
+lines = set()
+def local(frame, event, arg):
+    if event == "line" or event == "call": lines.add(frame.f_lineno)
+    return local
+src = open(sys.argv[1]).read()
+names = {}
+exec(compile(src, "F", "exec"), names)
+test = [v for k, v in names.items() if k.startswith("test_")][0]
+sys.settrace(lambda f, e, a: local(f, e, a) if f.f_code.co_filename == "F" else None)
+for i in range(-1, 102):
+    test(i)
+sys.settrace(None)
+sys.stderr.write(json.dumps(sorted(lines)))`
+	cmd := exec.Command(python, "-c", trace, abs)
+	dir, cleanup, err := GuestLibrary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cleanup()
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+dir)
+	var natively bytes.Buffer
+	cmd.Stderr = &natively
+	err = cmd.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(e.dir, "coverage.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cover struct{ Files map[string][]int }
+	if err := json.Unmarshal(text, &cover); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := json.Marshal(cover.Files[abs])
+	if compact := strings.ReplaceAll(strings.TrimSpace(natively.String()), " ", ""); string(got) != compact {
+		t.Errorf("lines %s, natively %s", got, compact)
+	}
+	lines := strings.Split(string(src), "\n")
+	for _, x := range e.tests {
+		ifs := 0
+		for _, d := range x.Decisions {
+			var name string
+			var line int
+			if fmt.Sscanf(d.Source, "test_tree_leaning.py:%d %s", &line, &name); line > 0 && strings.Contains(lines[line-1], "if ") {
+				ifs++
+			}
+		}
+		if ifs == 0 || x.GroupLength == 0 {
+			t.Errorf("%s: %d decisions at an if; path of %d instructions; %+v", x.ID, ifs, x.GroupLength, x.Decisions)
+		}
+	}
+	p := e.summary.Progress
+	if len(p) == 0 || p[0].Low != 1 || p[len(p)-1].High > e.summary.Paths.High || p[len(p)-1].Low > e.summary.Paths.Low {
+		t.Errorf("samples %+v, in the end %+v", p, e.summary.Paths)
 	}
 }
 

@@ -238,8 +238,13 @@ func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, []byte) {
 		}
 	}
 	dec := s.Decisions()
+	if w.high != nil {
+		for i, at := range s.Log.Sources(w.high.Source) {
+			dec[i].Source = at
+		}
+	}
 	t := testcase.Test{
-		Group:  s.High.Name(),
+		Group: s.High.Name(), GroupLength: s.High.Steps,
 		PathID: testcase.PathID(dec), Decisions: dec,
 		Outcome:      outcomeOf(w.ctx, w.r.t.tc.Kind, s, e),
 		OutputSHA256: testcase.OutputDigest(bytes), OutputBytes: int64(len(bytes)),

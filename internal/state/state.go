@@ -49,6 +49,8 @@ type Entry struct {
 	PC     uint64
 	Value  uint64
 	Depth  int
+	// At is the instruction of the interpreted program that took the decision; the zero Step where that is not followed.
+	At high.Step
 	// Digest rolls over PC and Kind of this entry and of all before it: a
 	// re-execution that strays differs at once.
 	Digest uint64
@@ -141,6 +143,7 @@ func (s *State) Prove(r expr.Ref, lo, hi uint64) {
 func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.Ref, v uint64) {
 	s.chain = s.ChainAt(pc)
 	s.Log = s.Log.Add(kind, pc, v)
+	s.Log.At = s.High.Last()
 	s.Excl = nil
 	s.Assume(ctx, r, v)
 }
@@ -289,6 +292,18 @@ func (l *Entry) Decisions() []testcase.Decision {
 	out := make([]testcase.Decision, l.Depth)
 	for e := l; e != nil; e = e.Parent {
 		out[e.Depth-1] = testcase.Decision{Kind: e.Kind.String(), PC: testcase.Hex(e.PC), Value: testcase.Hex(e.Value)}
+	}
+	return out
+}
+
+// Sources names the instruction of the interpreted program that took each decision of the log.
+func (l *Entry) Sources(name func(high.Step) string) []string {
+	if l == nil {
+		return nil
+	}
+	out := make([]string, l.Depth)
+	for e := l; e != nil; e = e.Parent {
+		out[e.Depth-1] = name(e.At)
 	}
 	return out
 }

@@ -37,6 +37,8 @@ type Test struct {
 	// terms of the guest language) this low-level path belongs to; empty if
 	// the language offers none.
 	Group string `json:"group,omitempty"`
+	// GroupLength is how many high-level instructions the path executes.
+	GroupLength int `json:"group_length,omitempty"`
 	// Inputs are the declared inputs in the order of their declaration.
 	Inputs []Input `json:"inputs"`
 	// Decisions is the path's decision log, oldest first.
@@ -214,6 +216,8 @@ type Decision struct {
 	PC Hex `json:"pc"`
 	// Value is what was decided: 0 or 1 for a branch, else the value chosen.
 	Value Hex `json:"value"`
+	// Source is where the program under test decided, FILE:LINE NAME, as far as it is known.
+	Source string `json:"source,omitempty"`
 }
 
 // PathID is the digest of a decision log: hex SHA-256 over kind, pc and value

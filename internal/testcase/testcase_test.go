@@ -8,7 +8,7 @@ import (
 )
 
 func sample() Test {
-	log := []Decision{{"branch", 0x401000, 1}, {"value", 0x7fff_0000_1234, math.MaxUint64}}
+	log := []Decision{{"branch", 0x401000, 1, "a.py:3 f"}, {"value", 0x7fff_0000_1234, math.MaxUint64, ""}}
 	return Test{
 		ID: "t000001", PathID: PathID(log), Group: "g1", Decisions: log,
 		Inputs: []Input{
@@ -65,7 +65,7 @@ func TestCheckRefuses(t *testing.T) {
 
 func TestPathIDSeparates(t *testing.T) {
 	logs := [][]Decision{
-		nil, {{"a", 0, 0}}, {{"a", 0, 1}}, {{"a", 1, 0}}, {{"b", 0, 0}}, {{"a", 0, 0}, {"a", 0, 0}},
+		nil, {{"a", 0, 0, ""}}, {{"a", 0, 1, ""}}, {{"a", 1, 0, ""}}, {{"b", 0, 0, ""}}, {{"a", 0, 0, ""}, {"a", 0, 0, ""}},
 	}
 	seen := map[string]int{}
 	for i, l := range logs {
