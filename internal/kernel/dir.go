@@ -325,7 +325,7 @@ func (c *call) linkAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, fl
 }
 
 // change applies f to the inode of an existing file that the guest's user owns.
-func (c *call) change(v vnode, err error, f func(*inode)) (uint64, error) {
+func (c *call) change(v vnode, err error, f func(*inode) error) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
@@ -336,22 +336,21 @@ func (c *call) change(v vnode, err error, f func(*inode)) (uint64, error) {
 		return 0, unix.EROFS
 	}
 	i, err := c.s.upper(c.p, v)
-	if err == nil {
-		f(c.s.inode(i))
+	if err != nil {
+		return 0, err
 	}
-	return 0, err
+	return 0, f(c.s.inode(i))
 }
 
 // changeFd is change for an open file.
-func (c *call) changeFd(fd int, f func(*inode)) (uint64, error) {
+func (c *call) changeFd(fd int, f func(*inode) error) (uint64, error) {
 	_, o, err := c.fd(fd)
 	if err != nil {
 		return 0, err
 	}
 	switch {
 	case o.Node != 0:
-		f(c.s.inode(o.Node))
-		return 0, nil
+		return 0, f(c.s.inode(o.Node))
 	case o.Kind != fileLower && o.Kind != fileDir && o.Kind != filePath:
 		return 0, nil
 	}
@@ -359,7 +358,7 @@ func (c *call) changeFd(fd int, f func(*inode)) (uint64, error) {
 	return c.change(v, err, f)
 }
 
-func (c *call) changeAt(dirfd int, addr uint64, follow bool, f func(*inode)) (uint64, error) {
+func (c *call) changeAt(dirfd int, addr uint64, follow bool, f func(*inode) error) (uint64, error) {
 	name, err := c.path(addr)
 	if err != nil {
 		return 0, err
@@ -368,8 +367,11 @@ func (c *call) changeAt(dirfd int, addr uint64, follow bool, f func(*inode)) (ui
 	return c.change(v, err, f)
 }
 
-func chmod(mode uint64) func(*inode) {
-	return func(n *inode) { n.Mode = n.Mode&^0o7777 | uint32(mode)&0o7777 }
+func chmod(mode uint64) func(*inode) error {
+	return func(n *inode) error {
+		n.Mode = n.Mode&^0o7777 | uint32(mode)&0o7777
+		return nil
+	}
 }
 
 func (c *call) sysChmod() (uint64, error) {
@@ -380,47 +382,51 @@ func (c *call) sysFchmodat() (uint64, error) {
 }
 func (c *call) sysFchmod() (uint64, error) { return c.changeFd(c.arg32(0), chmod(c.a[1])) }
 
-// chown is a stub: only the owner that a file has anyway is accepted.
-func (c *call) chown(st stat, err error, uid, gid uint64) (uint64, error) {
-	if err == nil && (uint32(uid) != ^uint32(0) && uint32(uid) != st.UID || uint32(gid) != ^uint32(0) && uint32(gid) != st.GID) {
-		err = unix.EPERM
+// chown returns what changes the owner; as root to any, else to the one that the file has (change has checked that it is ours).
+func (c *call) chown(uid, gid uint64) func(*inode) error {
+	return func(n *inode) error {
+		to := *n
+		if uint32(uid) != ^uint32(0) {
+			to.UID = uint32(uid)
+		}
+		if uint32(gid) != ^uint32(0) {
+			to.GID = uint32(gid)
+		}
+		if c.s.cfg.UID != 0 && (to.UID != n.UID || to.GID != n.GID && to.GID != uint32(c.s.cfg.GID)) {
+			return unix.EPERM
+		}
+		if n.Mode&unix.S_IFMT == unix.S_IFREG { // chown(2): a program of another owner is not run with his rights
+			to.Mode &^= unix.S_ISUID
+			if n.Mode&0o10 != 0 {
+				to.Mode &^= unix.S_ISGID
+			}
+		}
+		n.UID, n.GID, n.Mode = to.UID, to.GID, to.Mode
+		return nil
 	}
-	return 0, err
 }
 
 func (c *call) sysChown() (uint64, error) {
-	name, err := c.path(c.a[0])
-	if err != nil {
-		return 0, err
-	}
-	st, err := c.statPath(unix.AT_FDCWD, name, 0)
-	return c.chown(st, err, c.a[1], c.a[2])
+	return c.changeAt(unix.AT_FDCWD, c.a[0], true, c.chown(c.a[1], c.a[2]))
 }
 
 func (c *call) sysLchown() (uint64, error) {
-	name, err := c.path(c.a[0])
-	if err != nil {
-		return 0, err
-	}
-	st, err := c.statPath(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW)
-	return c.chown(st, err, c.a[1], c.a[2])
+	return c.changeAt(unix.AT_FDCWD, c.a[0], false, c.chown(c.a[1], c.a[2]))
 }
 
 func (c *call) sysFchown() (uint64, error) {
-	_, f, err := c.fd(c.arg32(0))
-	if err != nil {
-		return 0, err
-	}
-	return c.chown(c.s.fileStat(f), nil, c.a[1], c.a[2])
+	return c.changeFd(c.arg32(0), c.chown(c.a[1], c.a[2]))
 }
 
 func (c *call) sysFchownat() (uint64, error) {
-	name, err := c.path(c.a[1])
-	if err != nil {
-		return 0, err
+	flags := c.arg32(4)
+	if flags&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 {
+		return 0, unix.EINVAL
 	}
-	st, err := c.statPath(c.arg32(0), name, int(c.a[4]))
-	return c.chown(st, err, c.a[2], c.a[3])
+	if name, err := c.path(c.a[1]); err == nil && name == "" && flags&unix.AT_EMPTY_PATH != 0 {
+		return c.changeFd(c.arg32(0), c.chown(c.a[2], c.a[3]))
+	}
+	return c.changeAt(c.arg32(0), c.a[1], flags&unix.AT_SYMLINK_NOFOLLOW == 0, c.chown(c.a[2], c.a[3]))
 }
 
 func (c *call) sysUmask() (uint64, error) {
@@ -430,24 +436,39 @@ func (c *call) sysUmask() (uint64, error) {
 }
 
 func (c *call) sysUtimensat() (uint64, error) {
-	t := c.s.Now().wall()
+	now := c.s.Now().wall()
+	w := []uint64{0, unix.UTIME_NOW, 0, unix.UTIME_NOW}
 	if c.a[2] != 0 {
-		w, err := c.words(c.a[2]+16, 2) // the modification time; access times are not kept
-		if err != nil {
+		var err error
+		if w, err = c.words(c.a[2], 4); err != nil {
 			return 0, err
 		}
-		switch w[1] {
-		case unix.UTIME_NOW:
-		case unix.UTIME_OMIT:
-			return 0, nil
+	}
+	var to [2]*int64 // nil: as it is
+	for i := range to {
+		switch sec, ns := int64(w[2*i]), w[2*i+1]; {
+		case ns == unix.UTIME_NOW:
+			to[i] = &now
+		case ns == unix.UTIME_OMIT:
+		case ns > 999999999:
+			return 0, unix.EINVAL
 		default:
-			if w[1] > 999999999 {
-				return 0, unix.EINVAL
-			}
-			t = int64(w[0])*1e9 + int64(w[1])
+			t := sec*1e9 + int64(ns)
+			to[i] = &t
 		}
 	}
-	set := func(n *inode) { n.Mtime = t }
+	if to[0] == nil && to[1] == nil {
+		return 0, nil
+	}
+	set := func(n *inode) error {
+		if to[0] != nil {
+			n.Atime = *to[0]
+		}
+		if to[1] != nil {
+			n.Mtime = *to[1]
+		}
+		return nil
+	}
 	if c.a[1] == 0 {
 		return c.changeFd(c.arg32(0), set)
 	}
@@ -538,9 +559,9 @@ func (c *call) sysFd() (uint64, error) {
 	return 0, err
 }
 
-// statfs describes one large tmpfs, statfs(2).
+// statfs describes one large tmpfs, half full, statfs(2).
 func (c *call) statfs(to uint64) (uint64, error) {
-	return 0, c.put64(to, 0x01021994, 4096, 1<<20, 1<<20, 1<<20, 1<<20, 1<<20, 0, 255, 4096, 0, 0, 0, 0, 0)
+	return 0, c.put64(to, 0x01021994, 4096, 1<<20, 1<<19, 1<<19, 1<<20, 1<<19, 0, 255, 4096, 0, 0, 0, 0, 0)
 }
 
 func (c *call) sysStatfs() (uint64, error) {

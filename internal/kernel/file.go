@@ -720,11 +720,11 @@ func (s *System) fileStat(f *file) stat {
 		if f.Node != 0 {
 			return s.nodeStat(f.Node)
 		}
-		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFIFO | 0o600, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Mtime: Epoch}
+		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFIFO | 0o600, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Atime: Epoch, Mtime: Epoch}
 	case fileSocket:
-		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFSOCK | 0o777, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Mtime: Epoch}
+		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFSOCK | 0o777, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Atime: Epoch, Mtime: Epoch}
 	case fileEpoll, fileEvent, filePID:
-		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: 0o600, Mtime: Epoch}
+		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: 0o600, Atime: Epoch, Mtime: Epoch}
 	}
 	if f.Node != 0 {
 		return s.nodeStat(f.Node)
@@ -746,9 +746,10 @@ func (s stat) encode() []byte {
 	le.PutUint64(b[48:], uint64(s.Size))
 	le.PutUint64(b[56:], 4096)
 	le.PutUint64(b[64:], uint64(s.Blocks))
-	for i := range 3 { // atime, mtime, ctime: one time, so that reading changes nothing
-		le.PutUint64(b[72+16*i:], uint64(s.Mtime/1e9))
-		le.PutUint64(b[80+16*i:], uint64(s.Mtime%1e9))
+	for i, t := range [3]int64{s.Atime, s.Mtime, s.Mtime} { // reading sets no atime, as with mount -o noatime; ctime is mtime
+		ns := (t%1e9 + 1e9) % 1e9
+		le.PutUint64(b[72+16*i:], uint64((t-ns)/1e9))
+		le.PutUint64(b[80+16*i:], uint64(ns))
 	}
 	return b
 }

@@ -194,7 +194,54 @@ func (c *call) sysGetcpu() (uint64, error) {
 	return 0, nil
 }
 
-func (c *call) sysGetpriority() (uint64, error) { return 20, nil } // nice 0
+// niced returns the processes that the first two arguments of getpriority(2) select.
+func (c *call) niced() ([]*Process, error) {
+	var l []*Process
+	for _, p := range c.s.procs {
+		switch who := c.arg32(1); c.a[0] {
+		case unix.PRIO_PROCESS:
+			if p.PID == who || who == 0 && p == c.p {
+				l = append(l, p)
+			}
+		case unix.PRIO_PGRP:
+			if p.Group == who || who == 0 && p.Group == c.p.Group {
+				l = append(l, p)
+			}
+		case unix.PRIO_USER:
+			if who == 0 || who == c.s.cfg.UID {
+				l = append(l, p)
+			}
+		default:
+			return nil, unix.EINVAL
+		}
+	}
+	if l == nil {
+		return nil, unix.ESRCH
+	}
+	return l, nil
+}
+
+func (c *call) sysGetpriority() (uint64, error) {
+	l, err := c.niced()
+	best := 0
+	for _, p := range l {
+		best = max(best, 20-p.Nice)
+	}
+	return uint64(best), err
+}
+
+func (c *call) sysSetpriority() (uint64, error) {
+	l, err := c.niced()
+	nice := max(-20, min(c.arg32(2), 19))
+	for _, p := range l {
+		if nice < p.Nice && c.s.cfg.UID != 0 {
+			err = unix.EACCES
+			continue
+		}
+		p.Nice = nice
+	}
+	return 0, err
+}
 
 func (c *call) sysMemfdCreate() (uint64, error) {
 	name, err := c.str(c.a[0], 250, unix.EINVAL)
@@ -204,7 +251,7 @@ func (c *call) sysMemfdCreate() (uint64, error) {
 	if c.a[1]&^(unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING) != 0 {
 		return 0, unix.EINVAL
 	}
-	n := c.s.nodes.add(c.s.owner, &inode{Mode: unix.S_IFREG | 0o777, UID: uint32(c.s.cfg.UID), GID: uint32(c.s.cfg.GID), Mtime: c.s.Now().wall()})
+	n := c.s.nodes.add(c.s.owner, &inode{Mode: unix.S_IFREG | 0o777, UID: uint32(c.s.cfg.UID), GID: uint32(c.s.cfg.GID), Atime: c.s.Now().wall(), Mtime: c.s.Now().wall()})
 	f := &file{Kind: fileNode, Flags: unix.O_RDWR, Path: "/memfd:" + name + " (deleted)", Node: n}
 	return c.open(f, c.a[1]&unix.MFD_CLOEXEC != 0)
 }

@@ -109,6 +109,8 @@ func (c *call) mapFile(a *mem.Area, off, size uint64) (mem.Bytes, error) {
 		return none, unix.ENODEV
 	case !f.readable() || a.Shared && a.Prot&guest.ProtWrite != 0 && !f.writable():
 		return none, unix.EACCES
+	case a.Shared && a.Prot&guest.ProtExec != 0 && a.Prot&guest.ProtWrite != 0:
+		return none, unsupported(execShared)
 	case a.Shared && (off > objectRoom || size > objectRoom-off):
 		return none, unsupported("a shared mapping of more than a file can have")
 	}
@@ -117,7 +119,7 @@ func (c *call) mapFile(a *mem.Area, off, size uint64) (mem.Bytes, error) {
 		a.Back = f.Back
 		return none, nil
 	}
-	if a.Shared {
+	if a.Shared && a.Prot&guest.ProtExec == 0 {
 		a.Obj, err = c.s.share(f.Node)
 		a.Obj += off
 		return none, err
@@ -173,7 +175,7 @@ func (c *call) sysMprotect() (uint64, error) {
 		case a.End <= c.a[0] || a.Start >= c.a[0]+size:
 		case a.ReadOnly && c.a[2]&uint64(guest.ProtWrite) != 0:
 			return 0, unix.EACCES
-		case a.Obj != 0 && c.a[2]&uint64(guest.ProtExec) != 0:
+		case a.Obj != 0 && c.a[2]&uint64(guest.ProtExec) != 0, a.Obj == 0 && a.Shared && c.a[2]&uint64(guest.ProtWrite) != 0:
 			return 0, unsupported(execShared)
 		}
 	}

@@ -224,6 +224,41 @@ func TestCallsAgainstLinux(t *testing.T) {
 	b.list("d")
 }
 
+// TestOwnersAndTimesAgainstLinux: who a file belongs to, its times, and what is refused.
+func TestOwnersAndTimesAgainstLinux(t *testing.T) {
+	b := newBoth(t)
+	times := func(l ...int64) []byte {
+		p, _ := binary.Append(nil, binary.LittleEndian, l)
+		return p
+	}
+	fd, _, _ := b.do(2, true, local("b"), unix.O_RDWR, 0)
+	b.do(90, false, local("b"), 0o6755)
+	for _, to := range [][2]int{{-1, -1}, {os.Getuid(), -1}, {1, 2}, {-1, 3}, {4, -1}, {os.Getuid(), os.Getgid()}} {
+		for _, name := range []string{"b", "l", "d", "none"} {
+			b.do(92, false, local(name), to[0], to[1])
+			b.stat(6, local(name))
+			b.stat(4, local(name))
+		}
+		b.do(94, false, local("l"), to[0], to[1])
+		b.stat(6, local("l"))
+		b.do(93, false, fd, to[0], to[1])
+		b.do(260, false, fd, "", to[0], to[1], unix.AT_EMPTY_PATH)
+		b.do(260, false, unix.AT_FDCWD, local("d/x"), to[0], to[1], 77)
+		b.stat(5, fd)
+	}
+	for _, tm := range [][]byte{times(5, 6, 7, 8), times(1, unix.UTIME_OMIT, 9, 10), times(11, 12, 1, unix.UTIME_OMIT), times(-3, 500, 0, 0), times(1, 1e9, 1, 1)} {
+		b.do(280, false, unix.AT_FDCWD, local("b"), tm, 0)
+		b.do(280, false, unix.AT_FDCWD, local("d"), tm, 0)
+		b.do(280, false, unix.AT_FDCWD, local("l"), tm, unix.AT_SYMLINK_NOFOLLOW)
+		for _, name := range []string{"b", "d", "l"} {
+			_, _, out := b.do(6, true, local(name), make([]byte, 144))
+			if m, n := out[0][72:104], out[1][72:104]; !bytes.Equal(m, n) {
+				t.Errorf("%s: access and modification times %x, natively %x", name, m, n)
+			}
+		}
+	}
+}
+
 // TestAdjacentMappingsAgainstLinux: neighbours with the same attributes are one mapping to mremap, others are not.
 func TestAdjacentMappingsAgainstLinux(t *testing.T) {
 	const page, rw, ro = 4096, unix.PROT_READ | unix.PROT_WRITE, unix.PROT_READ

@@ -40,6 +40,7 @@ type inode struct {
 	Mode     uint32 // type and permissions
 	UID, GID uint32
 	Nlink    int
+	Atime    int64 // ns since 1970; Linux would set it when the file is read, here only utimensat(2) does
 	Mtime    int64 // ns since 1970
 
 	// Regular files: pages over Base. A nil page shows Base[:BaseLen], then zeros.
@@ -62,13 +63,13 @@ func (n *inode) clone() *inode {
 	return &c
 }
 
-// stat describes a file, as struct stat does; times are one, in ns since 1970.
+// stat describes a file, as struct stat does; times are in ns since 1970.
 type stat struct {
 	Dev, Ino, Nlink uint64
 	Mode, UID, GID  uint32
 	Rdev            uint64
 	Size, Blocks    int64
-	Mtime           int64
+	Atime, Mtime    int64
 }
 
 func (s stat) kind() uint32  { return s.Mode & unix.S_IFMT }
@@ -96,7 +97,7 @@ func (v vnode) name() string   { return path.Base(v.path) }
 
 func (s *System) nodeStat(i int) stat {
 	n := s.nodes.get(i)
-	st := stat{Dev: overlayDev, Ino: overlayIno + uint64(i), Nlink: uint64(max(n.Nlink, 0)), Mode: n.Mode, UID: n.UID, GID: n.GID, Size: n.Size, Mtime: n.Mtime}
+	st := stat{Dev: overlayDev, Ino: overlayIno + uint64(i), Nlink: uint64(max(n.Nlink, 0)), Mode: n.Mode, UID: n.UID, GID: n.GID, Size: n.Size, Atime: n.Atime, Mtime: n.Mtime}
 	switch n.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
 		st.Size = 4096
@@ -240,7 +241,7 @@ func (s *System) upperDir(p *Process, dir string) (int, error) {
 		}
 		if v.node == 0 {
 			v.node = s.nodes.add(s.owner, &inode{
-				Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 2, Mtime: v.st.Mtime, Lower: v.low,
+				Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 2, Atime: v.st.Atime, Mtime: v.st.Mtime, Lower: v.low,
 			})
 			s.setEntry(at.node, c, v.node)
 			s.copiedUp(v.low, v.node)
@@ -258,7 +259,7 @@ func (s *System) upper(p *Process, v vnode) (int, error) {
 	if v.st.dir() {
 		return s.upperDir(p, v.path)
 	}
-	n := &inode{Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 1, Mtime: v.st.Mtime}
+	n := &inode{Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 1, Atime: v.st.Atime, Mtime: v.st.Mtime}
 	switch v.st.kind() {
 	case unix.S_IFREG:
 		b, err := s.lowerContent(p, v.low)
@@ -313,7 +314,7 @@ func (s *System) create(p *Process, v vnode, n *inode) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n.UID, n.GID, n.Mtime = uint32(s.cfg.UID), uint32(s.cfg.GID), s.Now().wall()
+	n.UID, n.GID, n.Atime, n.Mtime = uint32(s.cfg.UID), uint32(s.cfg.GID), s.Now().wall(), s.Now().wall()
 	if d := s.nodes.get(dir); d.Mode&unix.S_ISGID != 0 { // inode(7), "The set-group-ID bit"
 		n.GID = d.GID
 		if n.Mode&unix.S_IFMT == unix.S_IFDIR {

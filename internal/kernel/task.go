@@ -57,6 +57,7 @@ type task struct {
 // process is the rest of Process.
 type process struct {
 	Parent, Group, Session int
+	Nice                   int // see setpriority(2); has no effect
 	Cwd, Exe, Comm         string
 	Argv, Env              []string
 	Umask                  uint32
