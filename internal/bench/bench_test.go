@@ -11,8 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,12 +62,12 @@ type measured struct {
 // retired is what `symchef exec --stats` prints.
 var retired = regexp.MustCompile(`(?m)^symchef: (\d+) instructions`)
 
-func run(b *testing.B, argv []string) measured {
+func run(b *testing.B, argv, env []string) measured {
 	b.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"}
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/nonexistent", "TZ=UTC"}, env...)
 	if err := cmd.Run(); err != nil {
 		b.Fatalf("%s: %v\n%s", argv, err, errs.Bytes())
 	}
@@ -78,29 +78,44 @@ func run(b *testing.B, argv []string) measured {
 	return m
 }
 
+// language is an interpreter with its scripts.
+type language struct {
+	name, program string
+	args          []string // before the script
+	env           []string
+	scripts       string // glob
+}
+
+// R is its ELF file without the shell script around it: other engines would run its children on the processor.
+var languages = []language{
+	{"lua5.4", "/usr/bin/lua5.4", nil, nil, "testdata/*.lua"},
+	{"python3.11", "/usr/bin/python3.11", nil, []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"}, "testdata/*.py"},
+	{"ruby3.1", "/usr/bin/ruby3.1", nil, nil, "testdata/*.rb"},
+	{"R", "/usr/lib/R/bin/exec/R", []string{"--vanilla", "--no-echo", "-f"}, []string{"R_HOME=/usr/lib/R", "LD_LIBRARY_PATH=/usr/lib/R/lib"}, "testdata/*.R"},
+}
+
 // BenchmarkConcrete prints guest MIPS and, for each engine, processor time as a
 // multiple of the processor's own. Processor time, not the clock: other programs may run.
 func BenchmarkConcrete(b *testing.B) {
 	list := engines(b)
 	for b.Loop() {
-		for _, lang := range []struct{ program, glob string }{{"lua5.4", "testdata/*.lua"}, {"/usr/bin/python3.11", "testdata/*.py"}} {
-			program, err := exec.LookPath(lang.program)
-			if err != nil {
+		for _, lang := range languages {
+			if _, err := exec.LookPath(lang.program); err != nil {
 				b.Logf("%s is left out: it is not installed", lang.program)
 				continue
 			}
-			scripts, err := filepath.Glob(lang.glob)
+			scripts, err := filepath.Glob(lang.scripts)
 			if err != nil || len(scripts) == 0 {
-				b.Fatalf("no scripts match %s (%v)", lang.glob, err)
+				b.Fatalf("no scripts match %s (%v)", lang.scripts, err)
 			}
-			b.ReportMetric(table(b, list, program, scripts), strings.TrimPrefix(filepath.Base(program), "/")+"-MIPS")
+			b.ReportMetric(table(b, list, lang, scripts), lang.name+"-MIPS")
 		}
 	}
 }
 
 // table prints a row per script and returns the geometric mean of the guest MIPS.
-func table(b *testing.B, list []engine, program string, scripts []string) float64 {
-	fmt.Printf("\n%-22s %9s %7s", filepath.Base(program), "M insns", "MIPS")
+func table(b *testing.B, list []engine, lang language, scripts []string) float64 {
+	fmt.Printf("\n%-22s %9s %7s", lang.name, "M insns", "MIPS")
 	for _, e := range list {
 		fmt.Printf(" %11s", e.name)
 	}
@@ -110,7 +125,7 @@ func table(b *testing.B, list []engine, program string, scripts []string) float6
 	for _, script := range scripts {
 		var all []measured
 		for _, e := range list {
-			m := run(b, append(append([]string(nil), e.prefix...), program, script))
+			m := run(b, slices.Concat(e.prefix, []string{lang.program}, lang.args, []string{script}), lang.env)
 			if len(all) > 0 && !bytes.Equal(m.out, all[0].out) {
 				b.Fatalf("%s: %s prints %q, natively %q", script, e.name, m.out, all[0].out)
 			}

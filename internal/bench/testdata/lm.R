@@ -1,0 +1,5 @@
+set.seed(1)
+d <- data.frame(x = rnorm(200), g = gl(4, 50))
+d$y <- 2 * d$x + as.integer(d$g) + rnorm(200)
+for (i in 1:30) m <- lm(y ~ x + g, d[-i, ])
+print(summary(m))
