@@ -27,6 +27,8 @@ bench: symchef
 conformance: symchef
 	go test -timeout 60m ./internal/conformance -long
 	go test -timeout 0 ./internal/conformance/cpython -long -update
+	sh internal/conformance/upstream/fetch.sh $${XDG_CACHE_HOME:-$$HOME/.cache}/symchef-sources
+	go test -timeout 0 ./internal/conformance/upstream -long -update
 
 # Every instruction form on 2,000,000 states against the processor; hours, to be interrupted at will.
 cpu-check:

@@ -41,21 +41,25 @@ type interpreter struct {
 	scripts string   // globs below testdata
 	min     int      // number of scripts there are at least
 	long    bool     // only with -long
+	needs   string   // files that must be there, too
 }
 
 var longFlag = flag.Bool("long", false, "run the rows that take minutes, too")
 
+const rLibrary = "/usr/lib/R/site-library/" // of Debian's r-cran-* packages
+
 var interpreters = []interpreter{
-	{"python3.11", "/usr/bin/python3.11", nil, []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"}, "python/*.py", 20, false},
-	{"lua5.4", "lua5.4", nil, nil, "lua/common/*.lua lua/5.4/*.lua", 20, false},
-	{"lua5.1", "lua5.1", nil, nil, "lua/common/*.lua", 15, false},
-	{"perl", "perl", nil, []string{"PERL_HASH_SEED=0"}, "perl/*.pl", 15, false},
-	{"ruby3.1", "ruby3.1", nil, nil, "ruby/*.rb", 15, true},
-	{"php8.2", "php8.2", nil, nil, "php/*.php", 15, true},
-	{"mujs", "mujs", nil, nil, "mujs/*.js", 15, false},
-	{"Rscript", "Rscript", nil, nil, "r/*.R", 10, true},
-	{"R", "R", []string{"--no-echo", "--no-restore", "-f"}, nil, "r/err*.R r/out*.R", 2, true}, // a shell script
-	{"exec/R", "/usr/lib/R/bin/exec/R", []string{"--no-echo", "--no-restore", "-f"}, []string{"R_HOME=/usr/lib/R", "LD_LIBRARY_PATH=/usr/lib/R/lib"}, "r/err*.R r/alg*.R", 2, true},
+	{"python3.11", "/usr/bin/python3.11", nil, []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"}, "python/*.py", 20, false, ""},
+	{"lua5.4", "lua5.4", nil, nil, "lua/common/*.lua lua/5.4/*.lua", 20, false, ""},
+	{"lua5.1", "lua5.1", nil, nil, "lua/common/*.lua", 15, false, ""},
+	{"perl", "perl", nil, []string{"PERL_HASH_SEED=0"}, "perl/*.pl", 15, false, ""},
+	{"ruby3.1", "ruby3.1", nil, nil, "ruby/*.rb", 15, true, ""},
+	{"php8.2", "php8.2", nil, nil, "php/*.php", 15, true, ""},
+	{"mujs", "mujs", nil, nil, "mujs/*.js", 15, false, ""},
+	{"Rscript", "Rscript", nil, nil, "r/*.R", 10, true, ""},
+	{"R-packages", "Rscript", nil, nil, "r/packages/*.R", 10, true, rLibrary + "jsonlite " + rLibrary + "base64enc " + rLibrary + "stringi " + rLibrary + "digest"},
+	{"R", "R", []string{"--no-echo", "--no-restore", "-f"}, nil, "r/err*.R r/out*.R", 2, true, ""}, // a shell script
+	{"exec/R", "/usr/lib/R/bin/exec/R", []string{"--no-echo", "--no-restore", "-f"}, []string{"R_HOME=/usr/lib/R", "LD_LIBRARY_PATH=/usr/lib/R/lib"}, "r/err*.R r/alg*.R", 2, true, ""},
 }
 
 // execArg as the first argument turns this test binary into `symchef exec`.
@@ -77,6 +81,11 @@ func TestConformance(t *testing.T) {
 			program, err := exec.LookPath(in.program)
 			if err != nil {
 				t.Skipf("skipped: %s is not installed", in.program)
+			}
+			for _, f := range strings.Fields(in.needs) {
+				if _, err := os.Stat(f); err != nil {
+					t.Skipf("skipped: %s is not there", f)
+				}
 			}
 			var scripts []string
 			for _, glob := range strings.Fields(in.scripts) {

@@ -321,7 +321,16 @@ func (c *call) sysBrk() (uint64, error) {
 	return want, nil
 }
 
-// sysMapped succeeds for mapped ranges: msync, mlock and munlock have no effect here.
+// sysMsync finds nothing to write back: a file and its shared mappings are one.
+func (c *call) sysMsync() (uint64, error) {
+	const async, sync = unix.MS_ASYNC, unix.MS_SYNC
+	if f := c.a[2]; c.a[0]%guest.PageSize != 0 || f&^(async|sync|unix.MS_INVALIDATE) != 0 || f&async != 0 && f&sync != 0 {
+		return 0, unix.EINVAL
+	}
+	return c.sysMapped()
+}
+
+// sysMapped succeeds for mapped ranges: mlock and munlock have no effect here.
 func (c *call) sysMapped() (uint64, error) {
 	lo := guest.PageDown(c.a[0])
 	if n := c.a[0] + c.a[1] - lo; !c.p.Mem.Mapped(lo, n, 0) {

@@ -99,7 +99,7 @@ func newSystem(cfg *Config) *System {
 
 // start makes the first process, with one task and standard streams but no program.
 func (s *System) start() *Task {
-	p := &Process{PID: firstPID, process: process{Parent: parentPID, Group: firstPID, Session: firstPID, Cwd: s.cfg.Cwd, Umask: 0o022, Actions: &actions{}}}
+	p := &Process{PID: firstPID, process: process{Parent: parentPID, Group: firstPID, Session: parentPID, Cwd: s.cfg.Cwd, Umask: 0o022, Actions: &actions{}}}
 	t := &Task{TID: firstPID, task: task{proc: p}}
 	s.procs, s.tasks, s.cur, s.lastID = []*Process{p}, []*Task{t}, t, firstPID
 	for fd, k := range []fileKind{fileStdin, fileOut, fileErr} {

@@ -52,7 +52,7 @@ var calls = []syscallRow{
 	{23, "select", 5, partial, "the timeout is not updated", (*call).sysSelect},
 	{24, "sched_yield", 0, full, "", (*call).sysYield},
 	{25, "mremap", 5, partial, "no MREMAP_DONTUNMAP", (*call).sysMremap},
-	{26, "msync", 3, full, "", (*call).sysMapped},
+	{26, "msync", 3, full, "", (*call).sysMsync},
 	{27, "mincore", 3, stub, "all pages resident", (*call).sysMincore},
 	{28, "madvise", 3, partial, "MADV_DONTNEED; other advice is ignored or unsupported", (*call).sysMadvise},
 	{32, "dup", 1, full, "", (*call).sysDup},

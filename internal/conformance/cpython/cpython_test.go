@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"symchef/internal/conformance/report"
 	"symchef/internal/session"
 )
 
@@ -106,7 +106,7 @@ func TestModules(t *testing.T) {
 			t.Skipf("skipped: %s is not there", f)
 		}
 	}
-	doc := newDocument(t)
+	doc := document()
 	for _, m := range Modules {
 		t.Run(m.Name, func(t *testing.T) {
 			if !m.Quick && !*long {
@@ -136,7 +136,11 @@ func TestModules(t *testing.T) {
 			if t.Failed() {
 				t.Logf("standard error in the machine:\n%s", tail(machine.stderr))
 			}
-			doc.put(r)
+			if *update {
+				if err := doc.Put(m.Name, r.String()); err != nil {
+					t.Error(err)
+				}
+			}
 		})
 	}
 }
@@ -166,49 +170,8 @@ func (r row) String() string {
 }
 
 // document is docs/conformance-cpython.md. Rows of modules that did not run stay as they are.
-type document struct {
-	mu   sync.Mutex
-	t    *testing.T
-	path string
-	rows map[string]string
-}
-
-func newDocument(t *testing.T) *document {
-	d := &document{t: t, path: "../../../docs/conformance-cpython.md"}
-	d.read()
-	return d
-}
-
-// read takes the rows from the file.
-func (d *document) read() {
-	d.rows = map[string]string{}
-	old, err := os.ReadFile(d.path)
-	if err != nil && !os.IsNotExist(err) {
-		d.t.Error(err)
-	}
-	for line := range strings.Lines(string(old)) {
-		if f := strings.Fields(line); len(f) > 2 && f[0] == "|" {
-			d.rows[f[1]] = strings.TrimSuffix(line, "\n")
-		}
-	}
-}
-
-// put enters a row and with -update writes the document.
-func (d *document) put(r row) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.read() // another process may have written it
-	d.rows[r.module] = r.String()
-	if *update {
-		if err := os.WriteFile(d.path, d.text(), 0o644); err != nil {
-			d.t.Error(err)
-		}
-	}
-}
-
-func (d *document) text() []byte {
-	var b bytes.Buffer
-	b.WriteString(`# CPython's regression tests in the machine
+func document() *report.Document {
+	d := &report.Document{Path: "../../../docs/conformance-cpython.md", Head: `# CPython's regression tests in the machine
 
 Debian's libpython3.11-testsuite, run by /usr/bin/python3.11 natively and in the machine; a
 method has the same verdict (ok, skipped, expected failure, ...) in both. Resources are those of
@@ -216,31 +179,30 @@ method has the same verdict (ok, skipped, expected failure, ...) in both. Resour
 
 | module | methods | same verdict | skipped in both | native s | machine s | ratio |
 |---|---:|---:|---:|---:|---:|---:|
-`)
+`, Tail: "\n## Excluded methods\n\n"}
 	for _, m := range Modules {
-		if l, ok := d.rows[m.Name]; ok {
-			fmt.Fprintln(&b, l)
-		}
-	}
-	b.WriteString("\n## Excluded methods\n\n")
-	for _, m := range Modules {
+		d.Order = append(d.Order, m.Name)
 		for _, e := range m.Excluded {
-			fmt.Fprintf(&b, "- `%s.%s`: %s\n", m.Name, e.Methods, e.Reason)
+			d.Tail += fmt.Sprintf("- `%s.%s`: %s\n", m.Name, e.Methods, e.Reason)
 		}
 	}
-	return b.Bytes()
+	return d
 }
 
 // TestTable checks the table, and that the document has a row for each of its modules and all exclusions.
 func TestTable(t *testing.T) {
-	d := newDocument(t)
+	d := document()
+	rows, err := d.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[string]bool{}
 	for _, m := range Modules {
 		if seen[m.Name] {
 			t.Errorf("%s stands twice in the table", m.Name)
 		}
 		seen[m.Name] = true
-		if d.rows[m.Name] == "" {
+		if rows[m.Name] == "" {
 			t.Errorf("docs/conformance-cpython.md lacks %s: make conformance", m.Name)
 		}
 		for _, e := range m.Excluded {
@@ -250,11 +212,11 @@ func TestTable(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(d.path, d.text(), 0o644); err != nil {
+		if err := os.WriteFile(d.Path, d.Text(rows), 0o644); err != nil {
 			t.Error(err)
 		}
 	}
-	if old, err := os.ReadFile(d.path); err != nil || !bytes.Equal(old, d.text()) {
-		t.Errorf("%s is not current: make conformance", d.path)
+	if old, err := os.ReadFile(d.Path); err != nil || !bytes.Equal(old, d.Text(rows)) {
+		t.Errorf("%s is not current: make conformance", d.Path)
 	}
 }

@@ -59,6 +59,11 @@ show("stored behind the end", child(lambda: m.__setitem__(4 * PAGE, 1)) == signa
 os.ftruncate(fd, 3 * PAGE)
 show("grown again", (m[PAGE + 8 : PAGE + 12], m[2 * PAGE], child(lambda: m[2 * PAGE])))
 m.flush()
+for args in (0, PAGE), (PAGE, PAGE), (1, 6):
+    try:
+        show("flush", m.flush(*args))
+    except OSError as e:
+        show("flush", e.strerror)
 second = os.open("data", os.O_RDONLY)
 show("another description", os.read(second, 12))
 try:

@@ -1,0 +1,17 @@
+# args: 7 pinch
+# Records that go through all four packages.
+suppressMessages({ library(jsonlite); library(base64enc); library(stringi); library(digest) })
+a <- commandArgs(TRUE)
+set.seed(as.integer(a[1]))
+make <- function(i) list(id = i, name = stri_trans_totitle(stri_flatten(sample(letters, 5))), tags = sample(c("red", "green", a[2]), 2), score = round(runif(1), 4))
+l <- lapply(1:6, make)
+text <- toJSON(l, auto_unbox = TRUE)
+packed <- base64encode(charToRaw(text), linewidth = 72, newline = "\n")
+cat(packed, "\n")
+again <- fromJSON(rawToChar(base64decode(packed)))
+print(again[order(again$score), c("id", "score")], row.names = FALSE)
+print(table(unlist(again$tags)))
+print(vapply(l, function(r) digest(toJSON(r), "crc32", serialize = FALSE), ""))
+print(stri_count_fixed(text, "red"))
+warning("the end is near")
+stop("the end")
