@@ -247,6 +247,7 @@ func (c *call) renameAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, 
 	c.s.setEntry(fromNode, v.name(), whiteout)
 	c.s.touchDir(fromNode, v.st.dir(), -1)
 	c.s.setEntry(toNode, w.name(), i)
+	c.s.inode(i).Ctime = c.s.Now().wall()
 	c.s.touchDir(toNode, v.st.dir(), 1)
 	return 0, nil
 }
@@ -318,7 +319,9 @@ func (c *call) linkAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, fl
 	if err != nil {
 		return 0, err
 	}
-	c.s.inode(i).Nlink++
+	n := c.s.inode(i)
+	n.Nlink++
+	n.Ctime = c.s.Now().wall()
 	c.s.setEntry(dir, w.name(), i)
 	c.s.touchDir(dir, false, 0)
 	return 0, nil
@@ -339,7 +342,17 @@ func (c *call) change(v vnode, err error, f func(*inode) error) (uint64, error) 
 	if err != nil {
 		return 0, err
 	}
-	return 0, f(c.s.inode(i))
+	return 0, c.changeNode(i, f)
+}
+
+// changeNode is change for an inode.
+func (c *call) changeNode(i int, f func(*inode) error) error {
+	n := c.s.inode(i)
+	err := f(n)
+	if err == nil {
+		n.Ctime = c.s.Now().wall()
+	}
+	return err
 }
 
 // changeFd is change for an open file.
@@ -350,7 +363,7 @@ func (c *call) changeFd(fd int, f func(*inode) error) (uint64, error) {
 	}
 	switch {
 	case o.Node != 0:
-		return 0, f(c.s.inode(o.Node))
+		return 0, c.changeNode(o.Node, f)
 	case o.Kind != fileLower && o.Kind != fileDir && o.Kind != filePath:
 		return 0, nil
 	}
@@ -508,7 +521,8 @@ func (c *call) sysTruncate() (uint64, error) {
 
 func (c *call) resize(i int, size int64) {
 	c.s.truncateNode(i, size)
-	c.s.inode(i).Mtime = c.s.Now().wall()
+	n := c.s.inode(i)
+	n.Mtime, n.Ctime = c.s.Now().wall(), c.s.Now().wall()
 }
 
 func (c *call) sysFtruncate() (uint64, error) {

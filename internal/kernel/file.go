@@ -326,7 +326,7 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 			if flags&unix.O_TRUNC != 0 {
 				c.s.truncateNode(v.node, 0)
 				n := c.s.inode(v.node)
-				n.Mtime = c.s.Now().wall()
+				n.Mtime, n.Ctime = c.s.Now().wall(), c.s.Now().wall()
 			}
 		}
 		if f.Kind, f.Node = fileNode, v.node; v.node == 0 {
@@ -449,7 +449,7 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 			return 0, unix.EFBIG
 		}
 		c.s.writeNode(f.Node, pos, b)
-		node.Mtime = c.s.Now().wall()
+		node.Mtime, node.Ctime = c.s.Now().wall(), c.s.Now().wall()
 		if off < 0 {
 			c.s.file(i).Off = pos + int64(n)
 		}
@@ -720,11 +720,11 @@ func (s *System) fileStat(f *file) stat {
 		if f.Node != 0 {
 			return s.nodeStat(f.Node)
 		}
-		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFIFO | 0o600, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Atime: Epoch, Mtime: Epoch}
+		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFIFO | 0o600, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Atime: Epoch, Mtime: Epoch, Ctime: Epoch}
 	case fileSocket:
-		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFSOCK | 0o777, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Atime: Epoch, Mtime: Epoch}
+		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFSOCK | 0o777, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Atime: Epoch, Mtime: Epoch, Ctime: Epoch}
 	case fileEpoll, fileEvent, filePID:
-		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: 0o600, Atime: Epoch, Mtime: Epoch}
+		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: 0o600, Atime: Epoch, Mtime: Epoch, Ctime: Epoch}
 	}
 	if f.Node != 0 {
 		return s.nodeStat(f.Node)
@@ -746,7 +746,7 @@ func (s stat) encode() []byte {
 	le.PutUint64(b[48:], uint64(s.Size))
 	le.PutUint64(b[56:], 4096)
 	le.PutUint64(b[64:], uint64(s.Blocks))
-	for i, t := range [3]int64{s.Atime, s.Mtime, s.Mtime} { // reading sets no atime, as with mount -o noatime; ctime is mtime
+	for i, t := range [3]int64{s.Atime, s.Mtime, s.Ctime} { // reading sets no atime, as with mount -o noatime
 		ns := (t%1e9 + 1e9) % 1e9
 		le.PutUint64(b[72+16*i:], uint64((t-ns)/1e9))
 		le.PutUint64(b[80+16*i:], uint64(ns))

@@ -68,7 +68,7 @@ func hostStat(path string) (stat, error) {
 	}
 	return stat{
 		Dev: u.Dev, Ino: u.Ino, Nlink: u.Nlink, Mode: u.Mode, UID: u.Uid, GID: u.Gid, Rdev: u.Rdev,
-		Size: u.Size, Blocks: u.Blocks, Atime: u.Mtim.Nano(), Mtime: u.Mtim.Nano(),
+		Size: u.Size, Blocks: u.Blocks, Atime: u.Mtim.Nano(), Mtime: u.Mtim.Nano(), Ctime: u.Mtim.Nano(),
 	}, nil
 }
 

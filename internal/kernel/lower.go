@@ -50,7 +50,7 @@ func (s *System) lowerReadOnly(p string) bool {
 }
 
 func virtualStat(p string, fi fs.FileInfo) stat {
-	st := stat{Dev: overlayDev + 1, Ino: fnv(p), Nlink: 1, Mode: unix.S_IFREG | 0o444, Size: fi.Size(), Atime: Epoch, Mtime: Epoch}
+	st := stat{Dev: overlayDev + 1, Ino: fnv(p), Nlink: 1, Mode: unix.S_IFREG | 0o444, Size: fi.Size(), Atime: Epoch, Mtime: Epoch, Ctime: Epoch}
 	if fi.IsDir() {
 		st.Mode, st.Size, st.Nlink = unix.S_IFDIR|0o555, 4096, 2
 	}
@@ -80,7 +80,7 @@ func (s *System) lowerStat(p *Process, at string) (stat, error) {
 	}
 	st, err := s.host.lstat(at)
 	if err == unix.ENOENT && s.aboveMount(at) {
-		return stat{Dev: overlayDev + 1, Ino: fnv(at), Nlink: 2, Mode: unix.S_IFDIR | 0o555, Size: 4096, Blocks: 8, Atime: Epoch, Mtime: Epoch}, nil
+		return stat{Dev: overlayDev + 1, Ino: fnv(at), Nlink: 2, Mode: unix.S_IFDIR | 0o555, Size: 4096, Blocks: 8, Atime: Epoch, Mtime: Epoch, Ctime: Epoch}, nil
 	}
 	return st, err
 }

@@ -251,7 +251,7 @@ func (c *call) sysMemfdCreate() (uint64, error) {
 	if c.a[1]&^(unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING) != 0 {
 		return 0, unix.EINVAL
 	}
-	n := c.s.nodes.add(c.s.owner, &inode{Mode: unix.S_IFREG | 0o777, UID: uint32(c.s.cfg.UID), GID: uint32(c.s.cfg.GID), Atime: c.s.Now().wall(), Mtime: c.s.Now().wall()})
+	n := c.s.nodes.add(c.s.owner, &inode{Mode: unix.S_IFREG | 0o777, UID: uint32(c.s.cfg.UID), GID: uint32(c.s.cfg.GID), Atime: c.s.Now().wall(), Mtime: c.s.Now().wall(), Ctime: c.s.Now().wall()})
 	f := &file{Kind: fileNode, Flags: unix.O_RDWR, Path: "/memfd:" + name + " (deleted)", Node: n}
 	return c.open(f, c.a[1]&unix.MFD_CLOEXEC != 0)
 }
@@ -260,6 +260,3 @@ func (c *call) sysSchedPriorityMax() (uint64, error) {
 	v, err := c.sysSchedPriority()
 	return v * 99, err
 }
-
-// sysNotSup answers calls on extended attributes, which no file has.
-func (c *call) sysNotSup() (uint64, error) { return 0, unix.ENOTSUP }

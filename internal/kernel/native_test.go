@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -257,6 +258,89 @@ func TestOwnersAndTimesAgainstLinux(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestChangeTimesAgainstLinux: which calls set a file's modification and change time. Before each both are long ago or now.
+func TestChangeTimesAgainstLinux(t *testing.T) {
+	b := newBoth(t)
+	old, _ := binary.Append(nil, binary.LittleEndian, []int64{1e9, 0, 1e9, 0})
+	fd, _, _ := b.do(2, true, local("b"), unix.O_RDWR, 0)
+	buf := make([]byte, 16)
+	for _, step := range []struct {
+		file string
+		do   func()
+	}{
+		{"b", func() { b.do(1, false, fd, []byte("x"), 1) }},
+		{"b", func() { b.do(0, false, fd, buf, 1) }},
+		{"b", func() { b.do(77, false, fd, 5) }},
+		{"b", func() { b.do(90, false, local("b"), 0o640) }},
+		{"b", func() { b.do(86, false, local("b"), local("c")) }},
+		{"b", func() { b.do(87, false, local("c")) }},
+		{"c", func() { b.do(82, false, local("b"), local("c")) }},
+		{"d", func() { b.do(83, false, local("d/new"), 0o700) }},
+		{"d", func() { b.do(84, false, local("d/new")) }},
+		{"d", func() { b.do(90, false, local("d/x"), 0o600) }},
+	} {
+		var before, after [2][]byte
+		if step.file == "c" {
+			b.do(280, false, unix.AT_FDCWD, local("b"), old, 0)
+			_, _, before = b.do(4, true, local("b"), make([]byte, 144))
+		} else {
+			b.do(280, false, unix.AT_FDCWD, local(step.file), old, 0)
+			_, _, before = b.do(4, true, local(step.file), make([]byte, 144))
+		}
+		time.Sleep(20 * time.Millisecond) // the file system's clock ticks
+		b.Retired += 1e9
+		step.do()
+		_, _, after = b.do(4, true, local(step.file), make([]byte, 144))
+		for _, at := range []int{88, 104} {
+			m := bytes.Equal(before[0][at:at+16], after[0][at:at+16])
+			if n := bytes.Equal(before[1][at:at+16], after[1][at:at+16]); m != n {
+				t.Errorf("%s: time at %d is kept: %v, natively %v", b.log[len(b.log)-2], at, m, n)
+			}
+		}
+	}
+}
+
+// TestXattrsAgainstLinux: extended attributes of files, directories and links by all calls.
+func TestXattrsAgainstLinux(t *testing.T) {
+	b := newBoth(t)
+	if err := unix.Setxattr(b.dirs[1]+"/a", "user.try", nil, 0); err == unix.ENOTSUP {
+		t.Skip("skipped: the file system has no extended attributes")
+	}
+	_ = unix.Removexattr(b.dirs[1]+"/a", "user.try")
+	buf := make([]byte, 300)
+	fd, _, _ := b.do(2, true, local("b"), unix.O_RDWR, 0)
+	for _, file := range []string{"a", "l", "d", "none", "b"} {
+		for _, name := range []string{"user.x", "user.", "user", "", "nothing.x", "user." + strings.Repeat("n", 250), "user." + strings.Repeat("n", 251), strings.Repeat("n", 300)} {
+			if file == "none" && name != "user.x" {
+				continue // which error comes first depends on Linux's version
+			}
+			b.do(191, false, local(file), name, buf, 300)
+			for _, flags := range []int{2, 1, 1, 2, 0, 3, 4} {
+				b.do(188, false, local(file), name, []byte("value"), 4, flags)
+			}
+			for _, size := range []int{0, 1, 4, 300} {
+				b.do(191, false, local(file), name, buf, size)
+				b.do(192, false, local(file), name, buf, size)
+				b.do(193, false, fd, name, buf, size)
+				b.do(194, false, local(file), buf, size)
+				b.do(195, false, local(file), buf, size)
+			}
+			b.do(189, false, local(file), name, []byte("link"), 4, 0)
+			b.do(190, false, fd, name, []byte("descriptor"), 10, 0)
+			b.do(196, false, fd, buf, 300)
+			b.do(198, false, local(file), name)
+			b.do(197, false, local(file), name)
+			b.do(199, false, fd, name)
+			b.do(199, false, fd, name)
+		}
+	}
+	b.do(188, false, local("a"), "user.big", buf, 1<<17, 0)
+	b.do(191, false, local("a"), "user.empty", buf, 0)
+	b.do(188, false, local("a"), "user.empty", buf, 0, 0)
+	b.do(191, false, local("a"), "user.empty", buf, 10)
+	b.do(199, false, 77, "user.x")
 }
 
 // TestAdjacentMappingsAgainstLinux: neighbours with the same attributes are one mapping to mremap, others are not.

@@ -42,6 +42,7 @@ type inode struct {
 	Nlink    int
 	Atime    int64 // ns since 1970; Linux would set it when the file is read, here only utimensat(2) does
 	Mtime    int64 // ns since 1970
+	Ctime    int64 // as Mtime, of the inode
 
 	// Regular files: pages over Base. A nil page shows Base[:BaseLen], then zeros.
 	Size    int64
@@ -53,6 +54,8 @@ type inode struct {
 	Ents   map[string]int // directories: name to inode, or whiteout
 	Lower  string         // directories: the lower directory shown through; "" is none
 	Target string         // symbolic links
+
+	Xattrs []xattr // replaced, never changed in place
 }
 
 //lint:ignore U1000 called through cloner
@@ -65,11 +68,11 @@ func (n *inode) clone() *inode {
 
 // stat describes a file, as struct stat does; times are in ns since 1970.
 type stat struct {
-	Dev, Ino, Nlink uint64
-	Mode, UID, GID  uint32
-	Rdev            uint64
-	Size, Blocks    int64
-	Atime, Mtime    int64
+	Dev, Ino, Nlink     uint64
+	Mode, UID, GID      uint32
+	Rdev                uint64
+	Size, Blocks        int64
+	Atime, Mtime, Ctime int64
 }
 
 func (s stat) kind() uint32  { return s.Mode & unix.S_IFMT }
@@ -97,7 +100,7 @@ func (v vnode) name() string   { return path.Base(v.path) }
 
 func (s *System) nodeStat(i int) stat {
 	n := s.nodes.get(i)
-	st := stat{Dev: overlayDev, Ino: overlayIno + uint64(i), Nlink: uint64(max(n.Nlink, 0)), Mode: n.Mode, UID: n.UID, GID: n.GID, Size: n.Size, Atime: n.Atime, Mtime: n.Mtime}
+	st := stat{Dev: overlayDev, Ino: overlayIno + uint64(i), Nlink: uint64(max(n.Nlink, 0)), Mode: n.Mode, UID: n.UID, GID: n.GID, Size: n.Size, Atime: n.Atime, Mtime: n.Mtime, Ctime: n.Ctime}
 	switch n.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
 		st.Size = 4096
@@ -241,7 +244,7 @@ func (s *System) upperDir(p *Process, dir string) (int, error) {
 		}
 		if v.node == 0 {
 			v.node = s.nodes.add(s.owner, &inode{
-				Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 2, Atime: v.st.Atime, Mtime: v.st.Mtime, Lower: v.low,
+				Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 2, Atime: v.st.Atime, Mtime: v.st.Mtime, Ctime: v.st.Ctime, Lower: v.low,
 			})
 			s.setEntry(at.node, c, v.node)
 			s.copiedUp(v.low, v.node)
@@ -259,7 +262,7 @@ func (s *System) upper(p *Process, v vnode) (int, error) {
 	if v.st.dir() {
 		return s.upperDir(p, v.path)
 	}
-	n := &inode{Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 1, Atime: v.st.Atime, Mtime: v.st.Mtime}
+	n := &inode{Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 1, Atime: v.st.Atime, Mtime: v.st.Mtime, Ctime: v.st.Ctime}
 	switch v.st.kind() {
 	case unix.S_IFREG:
 		b, err := s.lowerContent(p, v.low)
@@ -314,7 +317,9 @@ func (s *System) create(p *Process, v vnode, n *inode) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n.UID, n.GID, n.Atime, n.Mtime = uint32(s.cfg.UID), uint32(s.cfg.GID), s.Now().wall(), s.Now().wall()
+	n.UID, n.GID = uint32(s.cfg.UID), uint32(s.cfg.GID)
+	n.Mtime = s.Now().wall()
+	n.Atime, n.Ctime = n.Mtime, n.Mtime
 	if d := s.nodes.get(dir); d.Mode&unix.S_ISGID != 0 { // inode(7), "The set-group-ID bit"
 		n.GID = d.GID
 		if n.Mode&unix.S_IFMT == unix.S_IFDIR {
@@ -344,7 +349,7 @@ func (s *System) writableDir(p *Process, v vnode) (int, error) {
 
 func (s *System) touchDir(dir int, subdir bool, delta int) {
 	d := s.inode(dir)
-	d.Mtime = s.Now().wall()
+	d.Mtime, d.Ctime = s.Now().wall(), s.Now().wall()
 	if subdir {
 		d.Nlink += delta
 	}
@@ -361,6 +366,7 @@ func (s *System) remove(p *Process, v vnode) error {
 	if v.node != 0 {
 		n := s.inode(v.node)
 		n.Nlink--
+		n.Ctime = s.Now().wall()
 		if v.st.dir() {
 			n.Nlink = 0
 		}

@@ -74,7 +74,7 @@ func (s *System) self(p *Process, at string) (string, bool) {
 }
 
 func (s *System) synthStat(p *Process, at string) (stat, error) {
-	st := stat{Dev: overlayDev + 2, Ino: fnv(at), Nlink: 1, Atime: Epoch, Mtime: Epoch}
+	st := stat{Dev: overlayDev + 2, Ino: fnv(at), Nlink: 1, Atime: Epoch, Mtime: Epoch, Ctime: Epoch}
 	dir := func() (stat, error) {
 		st.Mode, st.Nlink = unix.S_IFDIR|0o555, 2
 		return st, nil
