@@ -1,5 +1,5 @@
 # Everything a developer types. `make check` is the whole gate.
-.PHONY: symchef test check fmt bench conformance cpu-check
+.PHONY: symchef test check fmt bench bench-solver conformance cpu-check mutate
 
 symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
@@ -23,6 +23,14 @@ bench: symchef
 	for g in granule256 granule4k; do \
 		go test -run '^$$' -bench 'Fork$$' -benchtime 1x -tags $$g ./internal/bench/... && \
 		go test -run '^$$' -bench ForkAndRun -tags $$g ./internal/bench/... || exit 1; done
+
+# The queries of fixed targets, recorded on the first run: the solver chain against z3 and cvc5.
+bench-solver:
+	go test -run '^$$' -bench Solver -benchtime 1x -timeout 0 ./internal/bench
+
+# 50 random faults in rewrite rules and instruction semantics: the tests have to find them.
+mutate:
+	go run ./internal/mutate -n 50
 
 conformance: symchef
 	go test -timeout 60m ./internal/conformance -long

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -75,6 +76,7 @@ func runCmd(status *int) *cobra.Command {
 	f.BoolVar(&o.JSON, "json", false, "print the summary as JSON")
 	f.BoolVar(&o.NoCache, "no-cache", false, "neither use nor write boot snapshots")
 	f.StringVar(&o.Fallback, "fallback-solver", "", "CaDiCaL's path: it is asked what the built-in solver leaves undecided")
+	f.StringVar(&o.CrossCheck, "cross-check", "", "cvc5's or z3's path: it is asked about what the built-in solver finds unsatisfiable; disagreement ends the run")
 	f.StringVar(&o.Progress, "progress", "auto", "auto (a live line on a terminal), plain, none")
 	f.IntVar(&o.StdinLen, "stdin", -1, "bytes of symbolic standard input of a program")
 	f.StringVar(&argv, "argv", "", "symbolic arguments of a program: COUNTxLENGTH")
@@ -108,6 +110,14 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem, argv s
 	if o.Fallback != "" {
 		if o.Fallback, err = exec.LookPath(o.Fallback); err != nil {
 			return fmt.Errorf("--fallback-solver: %w", err)
+		}
+	}
+	if o.CrossCheck != "" {
+		if o.CrossCheck, err = exec.LookPath(o.CrossCheck); err != nil {
+			return fmt.Errorf("--cross-check: %w", err)
+		}
+		if name := filepath.Base(o.CrossCheck); name != "cvc5" && name != "z3" {
+			return fmt.Errorf("--cross-check %s: want cvc5 or z3", o.CrossCheck)
 		}
 	}
 	switch dash := cmd.ArgsLenAtDash(); {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"symchef/internal/explore"
+	"symchef/internal/expr"
+	"symchef/internal/solver"
 	"symchef/internal/testcase"
 )
 
@@ -32,6 +34,11 @@ type Options struct {
 	CacheDir         string // of boot snapshots; "" is the user's cache folder
 	Fallback         string // path of a SAT solver with CaDiCaL's options, for queries beyond the budget; "" is none
 
+	// CrossCheck is the path of cvc5 or z3, which is asked about every CrossEvery-th (0: every) query that the built-in
+	// solver finds unsatisfiable; if they disagree the run ends with an error. Satisfiable ones are always evaluated.
+	CrossCheck string
+	CrossEvery int
+
 	// Checkpoint is the time between two checkpoints, if they are cheap.
 	Checkpoint time.Duration
 	// Resume is the run directory of a run to go on with; then there is neither test nor program.
@@ -50,6 +57,8 @@ type Options struct {
 	ModelSeed uint64
 	// OnGive is called when a worker gives jobs to others; for tests.
 	OnGive func()
+	// OnQuery is called with every query to a worker's solver and its answer; for measurements.
+	OnQuery func(*expr.Ctx, solver.Query, solver.Result)
 	// OnTest is called with every test case; for tests.
 	OnTest func(testcase.Test)
 	// OnEnd is called with the first worker's explorer when it has stopped, its pending states still in memory; for measurements.

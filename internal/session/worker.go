@@ -12,6 +12,7 @@ import (
 	"symchef/internal/expr"
 	"symchef/internal/high"
 	"symchef/internal/kernel"
+	"symchef/internal/smtlib"
 	"symchef/internal/solver"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
@@ -68,7 +69,28 @@ func (r *run) newWorker() *worker {
 func (w *worker) engine() {
 	w.ctx = expr.New()
 	w.m = exec.New(w.ctx)
-	w.chain = solver.New(w.ctx, solver.Options{ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback, Stop: w.r.halt.Done()})
+	o := solver.Options{ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback, Stop: w.r.halt.Done()}
+	ctx := w.ctx
+	if path := w.r.o.CrossCheck; path != "" {
+		o.CrossEvery = w.r.o.CrossEvery
+		o.CrossCheck = func(conj []expr.Ref) solver.Result { return crossCheck(path, ctx, conj) }
+	}
+	if f := w.r.o.OnQuery; f != nil {
+		o.Observe = func(q solver.Query, res solver.Result) { f(ctx, q, res) }
+	}
+	w.chain = solver.New(w.ctx, o)
+}
+
+// crossTimeout is what the second solver has for a query; what it cannot decide then is not checked.
+const crossTimeout = 10 * time.Second
+
+// crossCheck asks the solver at path.
+func crossCheck(path string, ctx *expr.Ctx, conj []expr.Ref) solver.Result {
+	a, err := smtlib.Solve(context.Background(), path, smtlib.Print(ctx, conj), crossTimeout)
+	if err != nil {
+		panic("cross-check: " + err.Error())
+	}
+	return map[smtlib.Status]solver.Result{smtlib.Sat: solver.Sat, smtlib.Unsat: solver.Unsat, smtlib.Unknown: solver.Unknown}[a.Status]
 }
 
 // work explores from root, or, for root's test, what other workers give.

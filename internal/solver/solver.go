@@ -104,6 +104,8 @@ type Options struct {
 	// must not say Sat.
 	CrossCheck func(conjuncts []expr.Ref) Result
 	CrossEvery int // 0 means 1
+	// Observe, when set, is called with every query and its answer.
+	Observe func(Query, Result)
 	// Without names decorators to leave out: "slice", "models", "cache",
 	// "domain", "incremental". For measurements and tests.
 	Without map[string]bool
@@ -229,6 +231,9 @@ func (c *Chain) Check(q Query) (Result, expr.Assignment) {
 	res := c.top.check(&r)
 	c.stats.Queries++
 	c.stats.Time += time.Since(start)
+	if c.opts.Observe != nil {
+		c.opts.Observe(q, res)
+	}
 	switch res {
 	case Sat:
 		c.stats.Sat++

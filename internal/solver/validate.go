@@ -85,6 +85,10 @@ func Dump(ctx *expr.Ctx, e expr.Ref) string {
 			fmt.Fprintf(&b, "[%d]", ctx.Width(e))
 		case expr.Select:
 			fmt.Fprintf(&b, "%#x", ctx.Table(e))
+		default:
+			if k.IsFloat() {
+				fmt.Fprintf(&b, "/%d[%d]", ctx.Env(e), ctx.Width(e))
+			}
 		}
 		for i, o := range [...]expr.Ref{ctx.A(e), ctx.B(e), ctx.C(e)} {
 			if i < k.Arity() {
