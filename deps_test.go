@@ -42,6 +42,7 @@ var layers = map[string]string{
 	"internal/replay":               "rundir testcase",
 	"internal/emit":                 "testcase",
 	"internal/complete":             "",        // tests only
+	"internal/mutate":               "",        // a tool: faults for the tests to find
 	"internal/conformance/cpython":  "session", // other people's tests
 	"internal/conformance/report":   "",        // tables in docs
 	"internal/conformance/upstream": "",        // other people's tests
