@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"symchef/internal/expr"
@@ -34,7 +35,7 @@ func nativePython(t *testing.T) (names []string, runs map[string][]run) {
 	}
 	defer cleanup()
 	cmd := exec.Command(python, "testdata/python/native.py")
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+lib)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(lib, "python"))
 	cmd.Stderr = os.Stderr
 	lines, err := cmd.Output()
 	if err != nil {

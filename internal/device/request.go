@@ -22,6 +22,7 @@ const (
 	VerbBegin
 	VerbInput
 	VerbPlace
+	VerbValue
 	VerbBounds
 	VerbSymbolic
 	VerbConcretize
@@ -46,12 +47,13 @@ var verbs = [...]row{
 	VerbBegin:      {"begin", parseBegin, formatBegin},
 	VerbInput:      {"input", parseInput, formatInput},
 	VerbPlace:      {"place", parsePlace, formatPlace},
+	VerbValue:      {"value", parseValue, formatValue},
 	VerbBounds:     {"bounds", func(r *Request, f *fields) { r.span(f, 1, 8) }, formatSpan},
 	VerbSymbolic:   {"symbolic", func(r *Request, f *fields) { r.span(f, 1, MaxSpan) }, formatSpan},
-	VerbConcretize: {"concretize", func(r *Request, f *fields) { r.span(f, 1, MaxSpan) }, formatSpan},
+	VerbConcretize: {"concretize", func(r *Request, f *fields) { r.text(f, 1) }, formatSpan},
 	VerbAssume:     {"assume", func(r *Request, f *fields) { r.span(f, 1, 8) }, formatSpan},
 	VerbPrune:      {"prune", nil, nil},
-	VerbLog:        {"log", func(r *Request, f *fields) { r.span(f, 0, MaxSpan) }, formatSpan},
+	VerbLog:        {"log", func(r *Request, f *fields) { r.text(f, 0) }, formatSpan},
 	VerbExpect:     {"expect", parseExpect, formatExpect},
 	VerbOutcome:    {"outcome", parseOutcome, formatOutcome},
 	VerbEnd:        {"end", nil, nil},
@@ -85,10 +87,11 @@ type Request struct {
 	Verb    Verb
 	Version int      // hello
 	Input   *Input   // input; valid, ID 0
-	ID      int      // place: the input's
+	ID      int      // place, value: the input's
 	Layout  string   // place: a layout's name in the language's description
 	Addr    uint64   // place, bounds, symbolic, concretize, assume, log, outcome: a guest address
-	Len     uint64   // bytes at Addr (not for place)
+	Len     uint64   // bytes at Addr (not for place), or to be read (value)
+	Inline  bool     // concretize, log, outcome: the Len bytes follow the line, there is no Addr
 	Types   []string // expect: qualified names, at least one
 	Kind    OutcomeKind
 	Type    string // outcome: qualified name, empty for ok
@@ -232,7 +235,42 @@ func (r *Request) span(f *fields, least, most uint64) {
 	}
 }
 
+// text is the span of a text: an address and a length, or - and the length of what follows the line.
+func (r *Request) text(f *fields, least uint64) {
+	if r.Inline = len(f.rest) > 0 && f.rest[0] == "-"; r.Inline {
+		f.rest[0] = "0"
+	}
+	r.span(f, least, MaxSpan)
+}
+
+// CheckBody checks that n bytes follow the request's line, as it says.
+func (r *Request) CheckBody(n int) error {
+	want := uint64(0)
+	if r.Inline {
+		want = r.Len
+	}
+	if uint64(n) != want {
+		return fmt.Errorf("%s: %d bytes follow the line, not %d", r.Verb, n, want)
+	}
+	return nil
+}
+
+func parseValue(r *Request, f *fields) {
+	r.ID = f.int("input")
+	r.Len = f.uint64("length")
+	if f.err == nil && r.Len > MaxSpan {
+		f.fail("length %d is above %d", r.Len, MaxSpan)
+	}
+}
+
+func formatValue(r *Request) []string {
+	return []string{strconv.Itoa(r.ID), strconv.FormatUint(r.Len, 10)}
+}
+
 func formatSpan(r *Request) []string {
+	if r.Inline {
+		return []string{"-", strconv.FormatUint(r.Len, 10)}
+	}
 	return []string{strconv.FormatUint(r.Addr, 10), strconv.FormatUint(r.Len, 10)}
 }
 
@@ -360,7 +398,7 @@ func parseOutcome(r *Request, f *fields) {
 	if f.err == nil && (r.Type == "") != (r.Kind == OutcomeOK) {
 		f.fail("a type belongs to every outcome but ok")
 	}
-	r.span(f, 0, MaxSpan)
+	r.text(f, 0)
 }
 
 func formatOutcome(r *Request) []string {

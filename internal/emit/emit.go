@@ -81,7 +81,7 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 	if !ok {
 		return fmt.Errorf("no format %q; there are: %v", f, Formats)
 	}
-	if g.Kind != testcase.Python {
+	if g.Kind != "python" {
 		return fmt.Errorf("format %s is for Python tests, this run is of a %s", f, g.Kind)
 	}
 	if g.Name == "" {

@@ -71,7 +71,7 @@ func sample(expected string) []testcase.Test {
 }
 
 func TestGolden(t *testing.T) {
-	g := testcase.Target{Kind: testcase.Python, Path: "/tests/test_mail.py", Name: "test_it"}
+	g := testcase.Target{Kind: "python", Path: "/tests/test_mail.py", Name: "test_it"}
 	for _, f := range Formats {
 		var b bytes.Buffer
 		if err := Write(&b, f, "/tests/out/generated.py", g, sample("test_mail.Bad"), map[string]string{"t3": "unstable in replay: no\none knows"}); err != nil {
@@ -124,7 +124,7 @@ func TestRuns(t *testing.T) {
 		} {
 			dir := t.TempDir()
 			source := filepath.Join(dir, "test_mail.py")
-			g := testcase.Target{Kind: testcase.Python, Path: source, Name: c.name}
+			g := testcase.Target{Kind: "python", Path: source, Name: c.name}
 			write := func(name, text string) {
 				if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 					t.Fatal(err)
@@ -176,7 +176,7 @@ func TestLiterals(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	g := testcase.Target{Kind: testcase.Python, Path: "/t.py", Name: "test_x"}
+	g := testcase.Target{Kind: "python", Path: "/t.py", Name: "test_x"}
 	program, nameless := g, g
 	program.Kind, nameless.Name = testcase.Program, ""
 	stdin := []testcase.Test{{ID: "a", Outcome: testcase.Outcome{Kind: testcase.OK}, Inputs: []testcase.Input{testcase.Stdin(nil)}}}

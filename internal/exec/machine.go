@@ -75,7 +75,7 @@ type Stop struct {
 	// Decision and Ref describe a Decide; Ref also the subject of Bounds.
 	Decision DecisionKind
 	Ref      expr.Ref
-	Request  []byte
+	Request  mem.Bytes
 	What     string
 }
 

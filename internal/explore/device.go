@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 
@@ -17,7 +18,12 @@ import (
 // request that needs a decision is handled again once the decision is made, so
 // everything before the reply can be repeated.
 func (x *Explorer) device(s *state.State) bool {
-	req, err := device.Parse(s.Request)
+	line := bytes.IndexByte(s.Request.Data, '\n') + 1
+	req, err := device.Parse(s.Request.Data[:line])
+	body := s.Request.Slice(line, len(s.Request.Data))
+	if err == nil {
+		err = req.CheckBody(len(body.Data))
+	}
 	if err != nil {
 		x.reply(s, device.Err(err.Error()))
 		return true
@@ -54,7 +60,12 @@ func (x *Explorer) device(s *state.State) bool {
 			sym = 1
 		}
 		x.reply(s, device.OK(sym))
+	case device.VerbValue:
+		return x.value(s, req)
 	case device.VerbConcretize:
+		if req.Inline {
+			return x.concretize(s, body)
+		}
 		if d := x.m.Concretize(space, &s.Facts, req.Addr, req.Len); d != nil {
 			x.decide(s, d.Decision, d.PC, d.Ref)
 			return true
@@ -78,7 +89,7 @@ func (x *Explorer) device(s *state.State) bool {
 		x.end(s, End{})
 		return false
 	case device.VerbLog:
-		t, err := readText(space, req.Addr, req.Len)
+		t, err := textOf(space, req, body)
 		if err != nil {
 			x.reply(s, device.Err(err.Error()))
 			return true
@@ -88,7 +99,7 @@ func (x *Explorer) device(s *state.State) bool {
 	case device.VerbExpect:
 		x.reply(s, device.OK())
 	case device.VerbOutcome:
-		t, err := readText(space, req.Addr, req.Len)
+		t, err := textOf(space, req, body)
 		if err != nil {
 			x.reply(s, device.Err(err.Error()))
 			return true
@@ -111,15 +122,78 @@ func (x *Explorer) device(s *state.State) bool {
 
 func (x *Explorer) reply(s *state.State, text []byte) {
 	s.Request = nil
-	s.Sys.DeviceReply(text)
+	s.Sys.DeviceReply(mem.Concrete(text))
 }
 
-func readText(space *mem.Space, addr, n uint64) (state.Text, error) {
-	if n == 0 {
-		return state.Text{}, nil
+// replyWith is an ok with bytes behind it.
+func (x *Explorer) replyWith(s *state.State, body mem.Bytes) {
+	x.reply(s, device.OK())
+	s.Sys.DeviceReply(body)
+}
+
+// textOf is the text of a request: that behind its line, or at its address.
+func textOf(space *mem.Space, req *device.Request, body mem.Bytes) (state.Text, error) {
+	if req.Inline || req.Len == 0 {
+		return state.Text(body), nil
 	}
-	b, err := space.ReadSym(addr, int(n))
-	return state.Text{Data: b.Data, Sym: b.Sym}, err
+	b, err := space.ReadSym(req.Addr, int(req.Len))
+	return state.Text(b), err
+}
+
+// value hands an input's value to the guest: its elements, or its number in little-endian order, and zeros up to the
+// length; false when no input is left and the path ends.
+func (x *Explorer) value(s *state.State, req *device.Request) bool {
+	if req.ID >= len(s.Inputs) {
+		x.reply(s, device.Err(fmt.Sprintf("no input %d", req.ID)))
+		return true
+	}
+	in := s.Inputs[req.ID]
+	elements := in.Bytes
+	if in.Value != 0 {
+		for i := uint(0); i < 64; i += 8 {
+			elements = append(elements, x.ctx.Extract(in.Value, i, 8))
+		}
+	}
+	if uint64(len(elements)) > req.Len {
+		x.reply(s, device.Err(fmt.Sprintf("input %d has %d bytes", req.ID, len(elements))))
+		return true
+	}
+	if in.Decl.ASCII {
+		for _, r := range in.Bytes {
+			if !x.assume(s, x.ctx.Ult(r, x.ctx.Const(0x80, 8))) {
+				s.Report.Pruned = true
+				x.end(s, End{})
+				return false
+			}
+		}
+	}
+	b := mem.Bytes{Data: make([]byte, req.Len), Sym: make([]expr.Ref, req.Len)}
+	for i, r := range elements {
+		b.Data[i] = byte(x.ctx.Eval(r, s.Model))
+		if _, isConst := x.ctx.IsConst(r); !isConst {
+			b.Sym[i] = r
+		}
+	}
+	x.replyWith(s, b)
+	return true
+}
+
+// concretize answers with one value of each byte of b, or asks for the decision that is due.
+func (x *Explorer) concretize(s *state.State, b mem.Bytes) bool {
+	out := append([]byte(nil), b.Data...)
+	for i, r := range b.Sym {
+		if r == 0 {
+			continue
+		}
+		v, known := s.Facts.Fixed[r]
+		if !known {
+			x.decide(s, exec.Value, 0, r)
+			return true
+		}
+		out[i] = byte(v)
+	}
+	x.replyWith(s, mem.Concrete(out))
+	return true
 }
 
 // uniqueName distinguishes inputs declared under one name.

@@ -268,7 +268,7 @@ func (x *Explorer) step(s *state.State) bool {
 		x.bounds(s, stop.Ref)
 		return true
 	case exec.Device:
-		s.Request = stop.Request
+		s.Request = &stop.Request
 		return true
 	case exec.Exited:
 		x.end(s, End{Status: s.Sys.ExitStatus()})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"symchef/internal/ehframe"
 	"symchef/internal/mem"
 )
 
@@ -34,7 +35,7 @@ func (f *Function) String() string {
 type module struct {
 	path, build string
 	file        *elf.File
-	fns         []extent
+	fns         []ehframe.Extent
 	names       map[uint64]string // symbols by link address
 }
 
@@ -53,7 +54,7 @@ func (ms modules) of(a *mem.Area) *module {
 	if err != nil {
 		return nil
 	}
-	fns, err := functions(f)
+	fns, err := ehframe.Functions(f)
 	if err != nil {
 		return nil
 	}
@@ -88,11 +89,11 @@ func (ms modules) function(s *mem.Space, pc uint64) (*Function, uint64) {
 		return nil, 0
 	}
 	bias := m.bias(a)
-	e := enclosing(m.fns, pc-bias)
-	if e.hi == 0 {
+	e := ehframe.Enclosing(m.fns, pc-bias)
+	if e.Hi == 0 {
 		return nil, 0
 	}
-	return &Function{Module: m.path, BuildID: m.build, Offset: e.lo, End: e.hi, Symbol: m.names[e.lo]}, bias
+	return &Function{Module: m.path, BuildID: m.build, Offset: e.Lo, End: e.Hi, Symbol: m.names[e.Lo]}, bias
 }
 
 // BuildID is the build-id of an ELF file; empty if it has none or cannot be read.

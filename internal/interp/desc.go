@@ -1,15 +1,14 @@
 package interp
 
 import (
-	_ "embed"
-	"fmt"
+	"embed"
 	"slices"
 	"strings"
 	"sync"
 )
 
-//go:embed python.desc
-var pythonDesc string
+//go:embed *.desc
+var descriptions embed.FS
 
 // Desc describes how one language is run and explored. It is immutable.
 type Desc struct {
@@ -17,20 +16,35 @@ type Desc struct {
 	Suffixes   []string // of test files, with the dot
 	Candidates []string // names to look for on PATH, in order
 	Default    string   // absolute path used when PATH has no supported one
-	Impl       string   // sys.implementation.name that the interpreter must report
-	Major      int      // its version
-	Minor      int
-	Guest      string // its folder in the guest library
+	Impl       string   // what the interpreter must say that it is
+	Versions   []string // "3.11": that it may be
+	Guest      string   // its folder in the guest library
+	ask        []string // arguments that make it say what it is: implementation, version, path, a line each
+	venv       *virtualRule
 	argv       []string
 	env        []envRule
 	Layouts    map[string]*Layout
-	locations  []location
-	tables     []tableRow
-	immortal   []regionRow
-	models     []modelRow
+	imageRows
+	variants map[string]*imageRows // more of them for one version; one that cannot be had takes all of that version with it
 }
 
-// testWord stands for the test in argv, guestWord for the library's place in env.
+// imageRows are what is looked for in an interpreter's image.
+type imageRows struct {
+	locations []location
+	tables    []tableRow
+	immortal  []regionRow
+	models    []modelRow
+}
+
+// virtualRule says what a virtual environment of the language looks like.
+type virtualRule struct {
+	variable string   // of the environment: the present one's folder
+	marker   string   // a file in its folder
+	program  string   // the interpreter, from its folder
+	folders  []string // names that it has beside a project
+}
+
+// testWord stands for the test in argv, guestWord for the library's place in argv and env.
 const (
 	testWord  = "\x00test"
 	guestWord = "\x00guest"
@@ -52,6 +66,8 @@ type location struct {
 	caller, callee string
 	stringOff      uint64 // the pointer at +stringOff must point to
 	stringWant     string // this; not checked when empty
+	// shape: instructions that one function of the image has, and no other, in this order.
+	shape []string
 }
 
 type tableRow struct {
@@ -70,18 +86,32 @@ type modelRow struct {
 	name, location string
 	entry          string // exported function that the model replaces; empty: the location is a slot
 	params         []uint64
+	places         []string // names of further locations
+	numbers        map[string]uint64
 }
 
 // all parses the embedded descriptions once.
 var all = sync.OnceValue(func() []*Desc {
-	d, err := Parse(pythonDesc)
+	files, err := descriptions.ReadDir(".")
 	if err != nil {
-		panic("interp: python.desc:" + err.Error()) // a test parses it
+		panic(err)
 	}
-	return []*Desc{d}
+	var out []*Desc
+	for _, f := range files {
+		src, err := descriptions.ReadFile(f.Name())
+		if err != nil {
+			panic(err)
+		}
+		d, err := Parse(string(src))
+		if err != nil {
+			panic("interp: " + f.Name() + ":" + err.Error()) // a test parses it
+		}
+		out = append(out, d)
+	}
+	return out
 })
 
-// All returns the descriptions, in a fixed order.
+// All returns the descriptions, sorted by language.
 func All() []*Desc { return all() }
 
 // ByName returns the description of a language.
@@ -110,8 +140,11 @@ func ForFile(path string) (*Desc, bool) {
 func (d *Desc) Argv(argv0, test string) []string {
 	out := []string{argv0}
 	for _, a := range d.argv {
-		if a == testWord {
+		switch {
+		case a == testWord:
 			a = test
+		case strings.HasPrefix(a, guestWord):
+			a = d.GuestDir() + strings.TrimPrefix(a, guestWord)
 		}
 		out = append(out, a)
 	}
@@ -161,7 +194,7 @@ func Parse(src string) (*Desc, error) {
 	if head != "language" || len(args) == 0 || args[0].kind != symbolNode {
 		return nil, root.errorf("need (language NAME CLAUSE...)")
 	}
-	d := &Desc{Language: args[0].text, Layouts: map[string]*Layout{}}
+	d := &Desc{Language: args[0].text, Layouts: map[string]*Layout{}, variants: map[string]*imageRows{}}
 	seen := map[string]bool{}
 	for i := range args[1:] {
 		n := &args[1+i]
@@ -181,10 +214,13 @@ func Parse(src string) (*Desc, error) {
 			return nil, err
 		}
 	}
-	for _, name := range []string{"suffixes", "candidates", "default", "implementation", "guest", "argv", "location"} {
+	for _, name := range []string{"suffixes", "candidates", "default", "implementation", "ask", "guest", "argv", "location"} {
 		if !seen[name] {
 			return nil, root.errorf("clause %s is missing", name)
 		}
+	}
+	if d.locations[0].export == "" {
+		return nil, root.errorf("the first location must be an export")
 	}
 	return d, nil
 }
@@ -204,24 +240,29 @@ func init() {
 		"default":    {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Default, err = stringOf(n, a); return }},
 		"guest":      {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Guest, err = stringOf(n, a); return }},
 		"implementation": {true, func(d *Desc, n *sexp, a []sexp) error {
-			if len(a) != 3 || a[0].kind != stringNode || a[1].kind != numberNode || a[2].kind != numberNode {
-				return n.errorf("need (implementation NAME MAJOR MINOR)")
+			all, err := stringsOf(n, a)
+			if err != nil || len(all) < 2 {
+				return n.errorf("need (implementation NAME VERSION...)")
 			}
-			d.Impl, d.Major, d.Minor = a[0].text, int(a[1].num), int(a[2].num)
+			d.Impl, d.Versions = all[0], all[1:]
+			return nil
+		}},
+		"ask": {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.ask, err = stringsOf(n, a); return }},
+		"virtualenv": {true, func(d *Desc, n *sexp, a []sexp) error {
+			all, err := stringsOf(n, a)
+			if err != nil || len(all) < 4 {
+				return n.errorf("need (virtualenv VARIABLE MARKER PROGRAM FOLDER...)")
+			}
+			d.venv = &virtualRule{all[0], all[1], all[2], all[3:]}
 			return nil
 		}},
 		"argv":     {true, parseArgv},
 		"env":      {true, parseEnv},
-		"location": {false, parseLocation},
-		"model":    {false, parseModel},
-		"table":    {false, parseTable},
-		"immortal": {false, func(d *Desc, n *sexp, a []sexp) error {
-			if len(a) != 3 || !d.hasLocation(&a[0]) || a[1].kind != numberNode || a[2].kind != numberNode || a[1].num < 0 || a[1].num >= a[2].num {
-				return n.errorf("need (immortal LOCATION FROM TO)")
-			}
-			d.immortal = append(d.immortal, regionRow{a[0].text, uint64(a[1].num), uint64(a[2].num)})
-			return nil
-		}},
+		"location": {false, func(d *Desc, n *sexp, a []sexp) error { return d.imageRows.parse("location", n, a) }},
+		"model":    {false, func(d *Desc, n *sexp, a []sexp) error { return d.imageRows.parse("model", n, a) }},
+		"table":    {false, func(d *Desc, n *sexp, a []sexp) error { return d.imageRows.parse("table", n, a) }},
+		"immortal": {false, func(d *Desc, n *sexp, a []sexp) error { return d.imageRows.parse("immortal", n, a) }},
+		"version":  {false, parseVersion},
 		"layout": {false, func(d *Desc, n *sexp, _ []sexp) error {
 			l, err := parseLayout(n)
 			if err != nil {
@@ -236,8 +277,47 @@ func init() {
 	}
 }
 
-func (d *Desc) hasLocation(n *sexp) bool {
-	return n.kind == symbolNode && slices.ContainsFunc(d.locations, func(l location) bool { return l.name == n.text })
+// parse reads one clause about the image.
+func (p *imageRows) parse(head string, n *sexp, a []sexp) error {
+	switch head {
+	case "location":
+		return parseLocation(p, n, a)
+	case "model":
+		return parseModel(p, n, a)
+	case "table":
+		return parseTable(p, n, a)
+	case "immortal":
+		if len(a) != 3 || !p.hasLocation(&a[0]) || a[1].kind != numberNode || a[2].kind != numberNode || a[1].num < 0 || a[1].num >= a[2].num {
+			return n.errorf("need (immortal LOCATION FROM TO)")
+		}
+		p.immortal = append(p.immortal, regionRow{a[0].text, uint64(a[1].num), uint64(a[2].num)})
+		return nil
+	}
+	return n.errorf("unknown clause %s", head)
+}
+
+// parseVersion reads (version V CLAUSE...).
+func parseVersion(d *Desc, n *sexp, args []sexp) error {
+	if len(args) < 2 || args[0].kind != stringNode || !slices.Contains(d.Versions, args[0].text) || d.variants[args[0].text] != nil {
+		return n.errorf("need (version V CLAUSE...), V one of the implementation's, once each")
+	}
+	p := &imageRows{}
+	for i := range args[1:] {
+		m := &args[1+i]
+		head, a, err := clause(m)
+		if err != nil {
+			return err
+		}
+		if err := p.parse(head, m, a); err != nil {
+			return err
+		}
+	}
+	d.variants[args[0].text] = p
+	return nil
+}
+
+func (p *imageRows) hasLocation(n *sexp) bool {
+	return n.kind == symbolNode && slices.ContainsFunc(p.locations, func(l location) bool { return l.name == n.text })
 }
 
 func stringsOf(n *sexp, args []sexp) ([]string, error) {
@@ -272,8 +352,10 @@ func parseArgv(d *Desc, n *sexp, args []sexp) error {
 			d.argv = append(d.argv, a.text)
 		case a.kind == symbolNode && a.text == "test":
 			d.argv = append(d.argv, testWord)
+		case a.kind == listNode && len(a.list) == 2 && a.list[0].text == "guest" && a.list[1].kind == stringNode:
+			d.argv = append(d.argv, guestWord+"/"+a.list[1].text)
 		default:
-			return a.errorf("need a string or test")
+			return a.errorf("need a string, test or (guest FILE)")
 		}
 	}
 	if !slices.Contains(d.argv, testWord) {
@@ -302,11 +384,11 @@ func parseEnv(d *Desc, n *sexp, args []sexp) error {
 	return nil
 }
 
-func parseModel(d *Desc, n *sexp, a []sexp) error {
-	if len(a) < 2 || a[0].kind != symbolNode || !d.hasLocation(&a[1]) {
-		return n.errorf("need (model NAME LOCATION (entry SYMBOL) (params N ...)), the last two optional")
+func parseModel(p *imageRows, n *sexp, a []sexp) error {
+	if len(a) < 2 || a[0].kind != symbolNode || !p.hasLocation(&a[1]) {
+		return n.errorf("need (model NAME LOCATION CLAUSE...), clauses: (entry SYMBOL), (params N ...), (places LOCATION ...), (NAME N)")
 	}
-	r := modelRow{name: a[0].text, location: a[1].text}
+	r := modelRow{name: a[0].text, location: a[1].text, numbers: map[string]uint64{}}
 	for i := range a[2:] {
 		m := &a[2+i]
 		head, args, err := clause(m)
@@ -323,20 +405,30 @@ func parseModel(d *Desc, n *sexp, a []sexp) error {
 				}
 				r.params = append(r.params, uint64(args[k].num))
 			}
+		case "places":
+			for k := range args {
+				if !p.hasLocation(&args[k]) {
+					return args[k].errorf("need a location")
+				}
+				r.places = append(r.places, args[k].text)
+			}
 		default:
-			err = m.errorf("unexpected %s", head)
+			if len(args) != 1 || args[0].kind != numberNode || args[0].num < 0 {
+				return m.errorf("unexpected %s", head)
+			}
+			r.numbers[head] = uint64(args[0].num)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	d.models = append(d.models, r)
+	p.models = append(p.models, r)
 	return nil
 }
 
-func parseLocation(d *Desc, n *sexp, args []sexp) error {
-	if len(args) < 2 || args[0].kind != symbolNode || d.hasLocation(&args[0]) {
-		return n.errorf("need (location NEW-NAME (export SYMBOL) or (returned-by FUNCTION))")
+func parseLocation(p *imageRows, n *sexp, args []sexp) error {
+	if len(args) < 2 || args[0].kind != symbolNode || p.hasLocation(&args[0]) {
+		return n.errorf("need (location NEW-NAME (export SYMBOL), (returned-by FUNCTION) or (shape INSTRUCTION...))")
 	}
 	l := location{name: args[0].text}
 	for i := range args[1:] {
@@ -350,6 +442,8 @@ func parseLocation(d *Desc, n *sexp, args []sexp) error {
 			l.export, err = stringOf(m, a)
 		case head == "returned-by" && i == 0:
 			l.returnedBy, err = stringOf(m, a)
+		case head == "shape" && i == 0:
+			l.shape, err = stringsOf(m, a)
 		case head == "first-argument" && i == 0:
 			if len(a) != 2 || a[0].kind != stringNode || a[1].kind != stringNode {
 				return m.errorf("need (first-argument FUNCTION CALLEE)")
@@ -368,16 +462,13 @@ func parseLocation(d *Desc, n *sexp, args []sexp) error {
 			return err
 		}
 	}
-	if len(d.locations) == 0 && l.export == "" {
-		return n.errorf("the first location must be an export")
-	}
-	d.locations = append(d.locations, l)
+	p.locations = append(p.locations, l)
 	return nil
 }
 
-func parseTable(d *Desc, n *sexp, args []sexp) error {
+func parseTable(p *imageRows, n *sexp, args []sexp) error {
 	usage := n.errorf("need (table NAME LOCATION OFFSET (stride N) (first N) (count N))")
-	if len(args) != 6 || args[0].kind != symbolNode || !d.hasLocation(&args[1]) || args[2].kind != numberNode || args[2].num < 0 {
+	if len(args) != 6 || args[0].kind != symbolNode || !p.hasLocation(&args[1]) || args[2].kind != numberNode || args[2].num < 0 {
 		return usage
 	}
 	var v [3]int64
@@ -391,12 +482,22 @@ func parseTable(d *Desc, n *sexp, args []sexp) error {
 	if v[0] <= 0 || v[2] <= 0 {
 		return usage
 	}
-	if slices.ContainsFunc(d.tables, func(t tableRow) bool { return t.name == args[0].text }) {
+	if slices.ContainsFunc(p.tables, func(t tableRow) bool { return t.name == args[0].text }) {
 		return n.errorf("second table %s", args[0].text)
 	}
-	d.tables = append(d.tables, tableRow{args[0].text, args[1].text, uint64(args[2].num), uint64(v[0]), v[1], v[2]})
+	p.tables = append(p.tables, tableRow{args[0].text, args[1].text, uint64(args[2].num), uint64(v[0]), v[1], v[2]})
 	return nil
 }
 
 // String names the description.
-func (d *Desc) String() string { return fmt.Sprintf("%s %d.%d", d.Language, d.Major, d.Minor) }
+func (d *Desc) String() string { return d.Language + " " + strings.Join(d.Versions, ", ") }
+
+// version is the one of the description's versions that an interpreter's belongs to, or "".
+func (d *Desc) version(v string) string {
+	for _, w := range d.Versions {
+		if v == w || strings.HasPrefix(v, w+".") {
+			return w
+		}
+	}
+	return ""
+}

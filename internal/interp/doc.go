@@ -4,13 +4,13 @@
 //
 //	d, ok := interp.ForFile("/abs/test_x.py")
 //	found, err := d.Find(interp.FindOptions{Test: path})    // which interpreter
-//	img, err := d.Locate(found.ELF)                         // addresses in it
+//	img, err := d.Locate(found.ELF, found.Version)          // addresses in it
 //	p, err := d.Layouts["int1"].Build(ctx, interp.Input{Kind: device.KindInt, Value: v, Min: 0, Max: 9})
 //
 // A description is one s-expression: lists in parentheses, names, numbers
 // (decimal or 0x hexadecimal, with - for negative), "strings", comments from ;
 // to the end of the line. Unknown clauses, wrong arity and duplicate names are
-// errors with line and column. python.desc documents each clause.
+// errors with line and column. python.desc documents each clause, lua.desc those of shapes and versions.
 //
 // A second kind of description, calibrate/*.desc, is the script by which an interpreter shows its
 // high-level program counter; lua.desc there documents its clauses.

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -45,9 +44,9 @@ type candidate struct {
 const queryTimeout = 20 * time.Second
 
 // Find chooses the interpreter for a test: the explicit one; an absolute one in
-// the test's shebang; the virtualenv in $VIRTUAL_ENV or beside the test (a
-// directory above it that holds pyvenv.cfg, .venv or venv); PATH; the default.
-// Candidates are asked what they are (-I -S -c); no code under test runs.
+// the test's shebang; the present virtual environment or the one beside the test or
+// above it, where the language has them; PATH; the default.
+// Candidates are asked what they are; no code under test runs.
 func (d *Desc) Find(opt FindOptions) (*Found, error) {
 	if opt.Getenv == nil {
 		opt.Getenv = os.Getenv
@@ -89,10 +88,12 @@ func (d *Desc) candidates(opt FindOptions) []candidate {
 	if p := shebang(opt.Test); p != "" {
 		out = append(out, candidate{p, "shebang", false})
 	}
-	if v := opt.Getenv("VIRTUAL_ENV"); v != "" {
-		out = append(out, candidate{filepath.Join(v, "bin", "python"), "$VIRTUAL_ENV", true})
-	} else if v := virtualenv(opt.Test); v != "" {
-		out = append(out, candidate{filepath.Join(v, "bin", "python"), v, true})
+	if r := d.venv; r != nil {
+		if v := opt.Getenv(r.variable); v != "" {
+			out = append(out, candidate{filepath.Join(v, r.program), "$" + r.variable, true})
+		} else if v := r.above(opt.Test); v != "" {
+			out = append(out, candidate{filepath.Join(v, r.program), v, true})
+		}
 	}
 	for _, name := range d.Candidates {
 		if p := lookPath(name, opt.Getenv("PATH")); p != "" {
@@ -118,11 +119,12 @@ func shebang(path string) string {
 	return words[0]
 }
 
-// virtualenv is the nearest virtualenv at or above the test.
-func virtualenv(test string) string {
+// above is the nearest virtual environment at or above the test.
+func (r *virtualRule) above(test string) string {
 	for dir := filepath.Dir(test); ; dir = filepath.Dir(dir) {
-		for _, v := range []string{dir, filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")} {
-			if st, err := os.Stat(filepath.Join(v, "pyvenv.cfg")); err == nil && st.Mode().IsRegular() {
+		for _, name := range append([]string{"."}, r.folders...) {
+			v := filepath.Join(dir, name)
+			if st, err := os.Stat(filepath.Join(v, r.marker)); err == nil && st.Mode().IsRegular() {
 				return v
 			}
 		}
@@ -146,12 +148,6 @@ func lookPath(name, path string) string {
 	return ""
 }
 
-// query makes a Python interpreter say what it is.
-const query = `import sys
-print(sys.implementation.name)
-print(*sys.version_info[:3], sep=".")
-print(sys.executable)`
-
 func (d *Desc) examine(c candidate, dir string) (*Found, error) {
 	if _, err := os.Stat(c.path); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
@@ -169,7 +165,7 @@ func (d *Desc) examine(c candidate, dir string) (*Found, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, c.path, "-I", "-S", "-c", query)
+	cmd := exec.CommandContext(ctx, c.path, d.ask...)
 	cmd.WaitDelay = time.Second
 	if st, err := os.Stat(dir); err == nil && st.IsDir() {
 		cmd.Dir = dir // version managers choose by directory
@@ -183,14 +179,17 @@ func (d *Desc) examine(c candidate, dir string) (*Found, error) {
 		return nil, fmt.Errorf("%s: does not answer like %s", c.path, d)
 	}
 	impl, version, executable := lines[0], lines[1], lines[2]
-	if impl != d.Impl || !strings.HasPrefix(version, strconv.Itoa(d.Major)+"."+strconv.Itoa(d.Minor)+".") {
-		return nil, fmt.Errorf("%s is %s %s, need %s %d.%d", c.path, impl, version, d.Impl, d.Major, d.Minor)
+	if impl != d.Impl || d.version(version) == "" {
+		return nil, fmt.Errorf("%s is %s %s, need %s %s", c.path, impl, version, d.Impl, strings.Join(d.Versions, ", "))
+	}
+	if executable == "" { // it does not know its path
+		executable = c.path
 	}
 	real, err := filepath.EvalSymlinks(executable)
 	if err != nil {
 		return nil, err
 	}
-	img, err := d.Locate(real)
+	img, err := d.Locate(real, version)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func TestArgvEnviron(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	const head = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" 1 0) (guest "x") (argv test) (location r (export "R")) `
+	const head = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (guest "x") (argv test) (location r (export "R")) `
 	if _, err := Parse(head + ")"); err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +53,13 @@ func TestParseRefuses(t *testing.T) {
 		{`(language X)`, "name \"X\""},
 		{`(language x (argv "-m"))`, "does not mention test"},
 		{`(language x (model m nowhere))`, "need (model"},
-		{`(language x (implementation "x" 1 0z))`, `"0z" is not a number`},
-		{`(language x (implementation "x" 1 99999999999999999999))`, "is not a number"},
-		{`(language x (location a (returned-by "F")))`, "must be an export"},
+		{`(language x (immortal 1 0z 2))`, `"0z" is not a number`},
+		{`(language x (immortal 1 99999999999999999999 2))`, "is not a number"},
+		{`(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (guest "x") (argv test) (location a (returned-by "F")))`, "must be an export"},
+		{`(language x (implementation "x"))`, "need (implementation"},
+		{head + `(version "2.0" (location a (export "A"))))`, "need (version"},
+		{head + `(version "1.0" (layout l)))`, "unknown clause layout"},
+		{head + `(version "1.0" (location a (shape "ret")) (model m a (places b))))`, "need a location"},
 		{head + `(layout l (over int) (range 0 1) (store 0 9 1)))`, "SIZE 1 to 8"},
 		{head + `(layout l (over int) (range 0 1) (store 0 8 1) (store 7 1 1)))`, "overlap"},
 		{head + `(layout l (over int) (range 0 1) (store 0 8 (eq 1 1))))`, "not a condition"},
@@ -78,7 +82,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(pythonDesc)
+	f.Add("(language x (version \"1\" (location a (shape \"ret\"))))")
 	f.Add("(language x)")
 	f.Fuzz(func(t *testing.T, src string) { Parse(src) })
 }
@@ -90,7 +94,7 @@ func TestLocateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{script: "not an ELF file", "/bin/sh": "exports _PyRuntime", "/nonexistent": "no such file"} {
-		if _, err := d.Locate(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := d.Locate(path, "3.11.2"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -6,11 +6,14 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
+
+	"symchef/internal/ehframe"
 )
 
 // Image is what Locate found: addresses in the one ELF object that holds the
@@ -25,6 +28,8 @@ type Image struct {
 	Tables    []Table           // in the description's order
 	Immortal  []Region
 	Models    []Model
+	// Without says, in one line, which models the version has that could not be had here; empty: none.
+	Without string
 }
 
 // Table is an affine table of singletons: the object of value v is at
@@ -56,6 +61,8 @@ type Model struct {
 	Slot   uint64   // address of 8 bytes
 	Entry  uint64   // address of a function; 0: none
 	Params []uint64 // the description's numbers for it
+	// Places are addresses, and Numbers the description's numbers, that the model knows by name.
+	Places, Numbers map[string]uint64
 }
 
 // Rebase returns a copy with base added to every address, if they are relative.
@@ -63,7 +70,7 @@ func (img *Image) Rebase(base uint64) *Image {
 	if !img.Relative {
 		return img
 	}
-	out := &Image{Path: img.Path, BuildID: img.BuildID, Locations: map[string]uint64{}}
+	out := &Image{Path: img.Path, BuildID: img.BuildID, Locations: map[string]uint64{}, Without: img.Without}
 	for k, v := range img.Locations {
 		out.Locations[k] = v + base
 	}
@@ -79,14 +86,19 @@ func (img *Image) Rebase(base uint64) *Image {
 		if m.Entry != 0 {
 			m.Entry += base
 		}
+		places := map[string]uint64{}
+		for k, v := range m.Places {
+			places[k] = v + base
+		}
+		m.Places = places
 		out.Models = append(out.Models, m)
 	}
 	return out
 }
 
-// Locate finds the description's places in an interpreter, from exported dynamic
+// Locate finds the description's places in an interpreter of a version, from exported dynamic
 // symbols and code alone: it runs nothing and needs no debug symbols.
-func (d *Desc) Locate(elfPath string) (*Image, error) {
+func (d *Desc) Locate(elfPath, version string) (*Image, error) {
 	path, err := d.object(elfPath)
 	if err != nil {
 		return nil, err
@@ -97,32 +109,52 @@ func (d *Desc) Locate(elfPath string) (*Image, error) {
 	}
 	defer o.file.Close()
 	img := &Image{Path: path, BuildID: o.buildID(), Relative: o.file.Type == elf.ET_DYN, Locations: map[string]uint64{}}
-	for _, l := range d.locations {
+	if err := img.add(o, &d.imageRows); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if v := d.variants[d.version(version)]; v != nil {
+		more := *img
+		more.Locations = maps.Clone(img.Locations)
+		if err := more.add(o, v); err != nil {
+			img.Without = fmt.Sprintf("%s is explored without the models for %s %s: %v", path, d.Language, d.version(version), err)
+			return img, nil
+		}
+		img = &more
+	}
+	return img, nil
+}
+
+// add looks for p in o.
+func (img *Image) add(o *object, p *imageRows) error {
+	for _, l := range p.locations {
 		addr, err := o.locate(l)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", path, l.name, err)
+			return fmt.Errorf("%s: %w", l.name, err)
 		}
 		img.Locations[l.name] = addr
 	}
-	for _, t := range d.tables {
+	for _, t := range p.tables {
 		img.Tables = append(img.Tables, Table{t.name, img.Locations[t.location] + t.off, t.stride, t.first, t.count})
 	}
-	for _, r := range d.immortal {
+	for _, r := range p.immortal {
 		at := img.Locations[r.location]
 		img.Immortal = append(img.Immortal, Region{at + r.lo, at + r.hi})
 	}
-	for _, m := range d.models {
-		md := Model{Name: m.name, Slot: img.Locations[m.location], Params: m.params}
+	for _, m := range p.models {
+		md := Model{Name: m.name, Slot: img.Locations[m.location], Params: m.params, Numbers: m.numbers, Places: map[string]uint64{}}
 		if m.entry != "" {
 			at, ok := o.symbols[m.entry]
 			if !ok {
-				return nil, fmt.Errorf("%s: model %s: %s is not exported", path, m.name, m.entry)
+				return fmt.Errorf("model %s: %s is not exported", m.name, m.entry)
 			}
 			md.Entry = at
 		}
+		for _, name := range m.places {
+			md.Places[name] = img.Locations[name]
+		}
 		img.Models = append(img.Models, md)
 	}
-	return img, nil
+	return nil
 }
 
 // object returns the path of the ELF object that exports the first location: the
@@ -263,6 +295,9 @@ func (o *object) buildID() string {
 func (o *object) locate(l location) (uint64, error) {
 	if l.caller != "" {
 		return o.firstArgument(l.caller, l.callee)
+	}
+	if l.shape != nil {
+		return o.shaped(l.shape)
 	}
 	name := l.export
 	if name == "" {
@@ -413,4 +448,58 @@ func (o *object) bound(slot uint64) string {
 		}
 	}
 	return ""
+}
+
+// shaped is the one function whose instructions match the patterns in turn, others between
+// them allowed. A pattern is an instruction in Intel syntax where * stands for any text.
+func (o *object) shaped(patterns []string) (uint64, error) {
+	fns, err := ehframe.Functions(o.file)
+	if err != nil {
+		return 0, err
+	}
+	var found []uint64
+	for _, fn := range fns {
+		code, err := o.read(fn.Lo, int(fn.Hi-fn.Lo))
+		if err == nil && matchCode(code, fn.Lo, patterns) {
+			found = append(found, fn.Lo)
+		}
+	}
+	if len(found) != 1 {
+		return 0, fmt.Errorf("%d functions have its shape", len(found))
+	}
+	return found[0], nil
+}
+
+func matchCode(code []byte, pc uint64, patterns []string) bool {
+	for len(code) > 0 && len(patterns) > 0 {
+		inst, err := x86asm.Decode(code, 64)
+		if err != nil {
+			return false
+		}
+		if matchText(patterns[0], x86asm.IntelSyntax(inst, pc, nil)) {
+			patterns = patterns[1:]
+		}
+		code, pc = code[inst.Len:], pc+uint64(inst.Len)
+	}
+	return len(patterns) == 0
+}
+
+// matchText reports whether text is the pattern, * standing for any text.
+func matchText(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if !strings.HasPrefix(text, parts[0]) {
+		return false
+	}
+	text = text[len(parts[0]):]
+	for i, p := range parts[1:] {
+		if i == len(parts)-2 {
+			return strings.HasSuffix(text, p)
+		}
+		at := strings.Index(text, p)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(p):]
+	}
+	return text == ""
 }

@@ -37,9 +37,9 @@ func python(t *testing.T, path, script, stdin string) string {
 
 func pythonDescription(t *testing.T) *Desc {
 	t.Helper()
-	d, err := Parse(pythonDesc)
-	if err != nil {
-		t.Fatal("python.desc:", err)
+	d, ok := ByName("python")
+	if !ok {
+		t.Fatal("no description")
 	}
 	return d
 }
@@ -261,7 +261,7 @@ func TestLocate(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(path, func(t *testing.T) {
-			img, err := d.Locate(path)
+			img, err := d.Locate(path, "3.11")
 			if err != nil {
 				t.Fatal(err)
 			}

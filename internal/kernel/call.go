@@ -36,7 +36,7 @@ type blocked wait
 func (blocked) Error() string { return "blocked" }
 
 // deviceRequest: a request to the guest device.
-type deviceRequest []byte
+type deviceRequest mem.Bytes
 
 func (deviceRequest) Error() string { return "device request" }
 

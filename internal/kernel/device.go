@@ -1,14 +1,27 @@
 package kernel
 
-import "symchef/internal/mem"
+import (
+	"bytes"
+
+	"symchef/internal/mem"
+)
 
 // The guest device, docs/device-protocol.md: a write is a request, which
-// Syscall returns as an Outcome; the engine's answer is what the next read of
-// the same open file returns.
+// Syscall returns as an Outcome; the engine's answer is what the next reads of
+// the same open file return.
 
 // DeviceReply answers the last device request. Require: the last Outcome was Device.
-func (s *System) DeviceReply(reply []byte) {
+func (s *System) DeviceReply(reply mem.Bytes) {
 	if f := s.files.get(s.device); f != nil && f.Kind == fileDevice {
-		s.file(s.device).Text = join(f.Text, mem.Concrete(reply))
+		s.file(s.device).Text = join(f.Text, reply)
 	}
+}
+
+// requestLine reports whether a request's line is concrete; the text behind it need not be.
+func requestLine(b mem.Bytes) bool {
+	n := bytes.IndexByte(b.Data, '\n') + 1
+	if n == 0 {
+		n = len(b.Data)
+	}
+	return b.Slice(0, n).IsConcrete()
 }

@@ -467,11 +467,8 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 	case fileFull:
 		return 0, unix.ENOSPC
 	case fileDevice:
-		if !b.IsConcrete() {
-			panic("kernel: symbolic device request") // sysWrite asked for concrete bytes
-		}
 		c.s.device = i
-		return n, deviceRequest(append([]byte(nil), b.Data...))
+		return n, deviceRequest(b)
 	case fileEvent:
 		return c.writeEvent(i, f, b)
 	case fileTTY, fileMaster:
@@ -587,7 +584,10 @@ func (c *call) writeFrom(fd int, off int64, from []iovec) (uint64, error) {
 	if !f.writable() {
 		return 0, unix.EBADF
 	}
-	all, err := c.gather(from, f.Kind == fileDevice || f.Kind == fileEvent || f.tty())
+	all, err := c.gather(from, f.Kind == fileEvent || f.tty())
+	if err == nil && f.Kind == fileDevice && !requestLine(all) {
+		all, err = c.gather(from, true)
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -48,7 +48,7 @@ type Outcome struct {
 	Kind    OutcomeKind
 	Addr    uint64
 	Len     uint64
-	Request []byte
+	Request mem.Bytes // its first line is concrete
 	What    string
 }
 

@@ -288,13 +288,13 @@ func TestDevice(t *testing.T) {
 	fd := m.must(2, m.str("/dev/symchef"), unix.O_RDWR, 0)
 	req := m.data([]byte("hello 1\n"))
 	out := m.raw(1, fd, req, 8)
-	if out.Kind != Device || string(out.Request) != "hello 1\n" {
+	if out.Kind != Device || string(out.Request.Data) != "hello 1\n" {
 		t.Fatalf("got %+v", out)
 	}
 	if v, _ := m.result(); v != 8 {
 		t.Errorf("the write returned %d", v)
 	}
-	m.DeviceReply([]byte("ok 1\n"))
+	m.DeviceReply(mem.Concrete([]byte("ok 1\n")))
 	if n := m.must(0, fd, req, 64); string(m.peek(req, int(n))) != "ok 1\n" {
 		t.Errorf("reply %q", m.peek(req, int(n)))
 	}

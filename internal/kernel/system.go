@@ -267,8 +267,8 @@ func (s *System) Syscall() Outcome {
 		t.Wait = c.was
 		return Outcome{Kind: Unsupported, What: describe(nr, c.a) + ": " + string(e)}
 	case deviceRequest:
-		t.CPU.Set(ir.RAX, uint64(len(e)))
-		return Outcome{Kind: Device, Request: e}
+		t.CPU.Set(ir.RAX, uint64(len(e.Data)))
+		return Outcome{Kind: Device, Request: mem.Bytes(e)}
 	case blocked:
 		t.Wait = wait(e)
 		if t.Wait.Seq == 0 {

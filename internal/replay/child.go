@@ -105,9 +105,7 @@ func (sp *spec) useGuestLib() {
 		return
 	}
 	for i, e := range sp.Env {
-		if strings.HasPrefix(e, "PYTHONPATH=") {
-			sp.Env[i] = underGuest(e, sp.GuestLib)
-		}
+		sp.Env[i] = underGuest(e, sp.GuestLib)
 	}
 	for i, a := range sp.Argv {
 		sp.Argv[i] = underGuest(a, sp.GuestLib)

@@ -67,7 +67,7 @@ func setupMounts(sp *spec) (io string, err error) {
 		}
 	}
 	if sp.GuestLib != "" {
-		at := filepath.Join(root, testcase.GuestPython)
+		at := filepath.Join(root, testcase.GuestRoot)
 		if err := os.MkdirAll(at, 0o755); err != nil {
 			return "", err
 		}

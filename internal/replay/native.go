@@ -34,7 +34,7 @@ type Native struct {
 	OutputBytes  int64
 	// Stdout and Stderr are the first 64 KiB of each stream.
 	Stdout, Stderr []byte
-	// Log is what the test logged (Python only).
+	// Log is what the test logged (not programs).
 	Log []string
 }
 
@@ -60,14 +60,13 @@ func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options
 		Env: slices.Clone(g.Env), Limits: opt.Limits,
 	}
 	var stdin io.Reader
-	switch g.Kind {
-	case testcase.Python:
+	if g.Kind != testcase.Program {
 		b, err := json.Marshal(replayFile{Version: 1, Inputs: append([]testcase.Input{}, t.Inputs...)})
 		if err != nil {
 			return Native{}, err
 		}
 		sp.Inputs, sp.GuestLib = b, opt.GuestLib
-	case testcase.Program:
+	} else {
 		argv, in, has, err := g.ProgramArgv(t.Inputs)
 		if err != nil {
 			return Native{}, err
@@ -212,8 +211,8 @@ func (c *capture) digest() string {
 	return hex.EncodeToString(c.hash.Sum(nil))
 }
 
-// underGuest replaces the machine's directory of the guest library in s, an
-// element of PYTHONPATH or an argument, by lib.
+// underGuest replaces the machine's directory of the guest libraries in s, a
+// variable of the environment or an argument, by lib.
 func underGuest(s, lib string) string {
-	return strings.ReplaceAll(s, testcase.GuestPython, lib)
+	return strings.ReplaceAll(s, testcase.GuestRoot, lib)
 }

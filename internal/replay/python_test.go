@@ -38,7 +38,7 @@ class MailTest(symchef.SymbolicTest):
 `
 
 func TestPython(t *testing.T) {
-	lib, err := filepath.Abs(filepath.Join("..", "..", "guest", "python"))
+	lib, err := filepath.Abs(filepath.Join("..", "..", "guest"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +52,9 @@ func TestPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := testcase.Target{
-		Kind: testcase.Python, Path: file, Name: "MailTest", Interpreter: python, Cwd: filepath.Dir(file),
+		Kind: "python", Path: file, Name: "MailTest", Interpreter: python, Cwd: filepath.Dir(file),
 		Argv: []string{python, "-m", "symchef", file + "::MailTest"},
-		Env:  []string{"PYTHONPATH=" + testcase.GuestPython, "PYTHONDONTWRITEBYTECODE=1"},
+		Env:  []string{"PYTHONPATH=" + testcase.GuestRoot + "/python", "PYTHONDONTWRITEBYTECODE=1"},
 	}
 	inputs := func(s string) []testcase.Input {
 		return []testcase.Input{

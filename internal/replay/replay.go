@@ -59,9 +59,9 @@ func (l Limits) withDefaults() Limits {
 
 // Options say how to replay.
 type Options struct {
-	// GuestLib is the directory, on the host, with the Python guest library:
-	// the natively readable copy of testcase.GuestPython. Required for
-	// Python targets.
+	// GuestLib is the directory, on the host, with the guest libraries:
+	// the natively readable copy of testcase.GuestRoot. Required for
+	// targets that are no programs.
 	GuestLib string
 	Limits   Limits
 	// Parallel is how many tests run at a time; 0 means 2.
@@ -119,8 +119,8 @@ func Run(ctx context.Context, target testcase.Target, tests []testcase.Test, opt
 	if err := target.Check(); err != nil {
 		return Report{}, err
 	}
-	if target.Kind == testcase.Python && opt.GuestLib == "" {
-		return Report{}, fmt.Errorf("replay of a Python test needs the guest library")
+	if target.Kind != testcase.Program && opt.GuestLib == "" {
+		return Report{}, fmt.Errorf("replay of a %s test needs the guest library", target.Kind)
 	}
 	mode, err := choose(ctx, opt)
 	if err != nil {

@@ -17,7 +17,7 @@ func sampleSummary() Summary {
 		Test:        "mail.py::test_email",
 		Interpreter: Interpreter{Path: "/usr/bin/python3.11", Version: "3.11.2", BuildID: "00ff"},
 		Target: testcase.Target{
-			Kind: testcase.Python, Path: "/t/mail.py", Name: "test_email", Interpreter: "/usr/bin/python3.11",
+			Kind: "python", Path: "/t/mail.py", Name: "test_email", Interpreter: "/usr/bin/python3.11",
 			Argv: []string{"python3.11"}, Env: []string{"A=b"}, Cwd: "/t",
 		},
 		Strategy: "dfs", Seed: 7, ElapsedS: 1.5, BootS: 0.25,

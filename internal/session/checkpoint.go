@@ -124,7 +124,7 @@ func resume(o *Options) (*run, error) {
 // recorded is the target of a run directory.
 func recorded(sum rundir.Summary) (*target, error) {
 	t := &target{tc: sum.Target, name: sum.Test}
-	if t.tc.Kind != testcase.Python {
+	if t.tc.Kind == testcase.Program {
 		_, err := lookProgram(t.tc.Path)
 		return t, err
 	}
@@ -132,7 +132,7 @@ func recorded(sum rundir.Summary) (*target, error) {
 	if !ok {
 		return nil, fmt.Errorf("no language is known for %s", t.tc.Path)
 	}
-	img, err := d.Locate(t.tc.Interpreter)
+	img, err := d.Locate(t.tc.Interpreter, sum.Interpreter.Version)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func outcomeOf(ctx *expr.Ctx, kind testcase.TargetKind, s *state.State, e explor
 	if e.Status.Signal != 0 {
 		sig = signalName(e.Status.Signal)
 	}
-	if kind == testcase.Python && sig == "" {
+	if kind != testcase.Program && sig == "" {
 		return testcase.Outcome{Kind: testcase.Exit, ExitStatus: e.Status.Code, Message: lastLine(stderr)}
 	}
 	return testcase.ProgramOutcome(e.Status.Code, sig, stderr)

@@ -51,7 +51,7 @@ type run struct {
 	over     int    // collections in a row that found more alive than the limit
 	saveErr  error
 	hadBegin bool
-	cfg      kernel.Config // of a Python run
+	cfg      kernel.Config // of a run of a language
 	image    []byte        // the system where the test begins, for further workers
 	help     func()        // starts them
 	why      string        // a limit that has ended the exploration
@@ -122,6 +122,9 @@ func prepare(o *Options, stderr io.Writer) (*run, error) {
 	if t.found != nil {
 		for _, n := range t.found.Notes {
 			fmt.Fprintln(stderr, "symchef:", n)
+		}
+		if why := t.found.Image.Without; why != "" {
+			fmt.Fprintln(stderr, "symchef:", why)
 		}
 	}
 	if o.Out == "" {
@@ -421,7 +424,7 @@ func (r *run) replay(c context.Context) (*replay.Report, error) {
 	}
 	r.prog.note("replaying %d test cases", len(r.tests))
 	opt := replay.Options{Unconfined: r.o.Unconfined}
-	if r.t.tc.Kind == testcase.Python {
+	if r.t.desc != nil {
 		dir, cleanup, err := GuestLibrary()
 		if err != nil {
 			return nil, err
@@ -445,8 +448,8 @@ func (r *run) replay(c context.Context) (*replay.Report, error) {
 	return &rep, err
 }
 
-// GuestLibrary extracts the guest library to a throw-away folder.
-func GuestLibrary() (python string, cleanup func(), err error) {
+// GuestLibrary extracts the guest libraries to a throw-away folder.
+func GuestLibrary() (lib string, cleanup func(), err error) {
 	dir, err := os.MkdirTemp("", "symchef-guest-")
 	if err != nil {
 		return "", nil, err
@@ -456,7 +459,7 @@ func GuestLibrary() (python string, cleanup func(), err error) {
 		cleanup()
 		return "", nil, err
 	}
-	return filepath.Join(dir, "lib", "python"), cleanup, nil
+	return filepath.Join(dir, "lib"), cleanup, nil
 }
 
 // finish fills in and writes the last summary; err is what went wrong, if anything.

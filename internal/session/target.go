@@ -50,7 +50,7 @@ func resolve(o *Options) (*target, error) {
 	}
 	d, ok := interp.ForFile(abs)
 	if !ok {
-		return nil, &usageError{fmt.Sprintf("%s: no language is known for this suffix (known: .py); for a program, use: symchef run --stdin N -- ./program", path)}
+		return nil, &usageError{fmt.Sprintf("%s: no language is known for this suffix (known: %s); for a program, use: symchef run --stdin N -- ./program", path, strings.Join(suffixes(), ", "))}
 	}
 	f, err := d.Find(interp.FindOptions{Test: abs, Explicit: o.Interpreter})
 	if err != nil {
@@ -63,8 +63,16 @@ func resolve(o *Options) (*target, error) {
 	env := testcase.PinEnv(d.Environ(os.Environ(), d.GuestDir()))
 	return &target{
 		desc: d, found: f, name: o.Test,
-		tc: testcase.Target{Kind: testcase.Python, Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
+		tc: testcase.Target{Kind: testcase.TargetKind(d.Language), Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
 	}, nil
+}
+
+// suffixes are those of all languages' tests.
+func suffixes() (out []string) {
+	for _, d := range interp.All() {
+		out = append(out, d.Suffixes...)
+	}
+	return out
 }
 
 func resolveProgram(o *Options, cwd string) (*target, error) {

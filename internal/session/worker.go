@@ -166,10 +166,10 @@ func (w *worker) explorer() (err error) {
 // one, else the start of the process.
 func (w *worker) boot() (*state.State, error) {
 	r := w.r
-	isPython := r.t.tc.Kind == testcase.Python
-	cfg := kernelConfig(r.t.tc, isPython, r.o.Seed)
+	guest := r.t.desc != nil
+	cfg := kernelConfig(r.t.tc, guest, r.o.Seed)
 	var root *state.State
-	if isPython {
+	if guest {
 		if err := installModels(w.m, r.t.found.Image, r.t.tc.Interpreter); err != nil {
 			return nil, err
 		}
@@ -187,14 +187,14 @@ func (w *worker) boot() (*state.State, error) {
 			return nil, &usageError{err.Error()}
 		}
 		root = state.New(sys)
-		if !isPython {
+		if !guest {
 			root.Model = addModel(nil, w.ctx, cfg.Stdin)
 			if err := w.symbolicArgv(root); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if isPython {
+	if guest {
 		immortal(w.m, r.t.found.Image, root.Sys.CurrentProcess().Mem)
 	}
 	return root, nil
@@ -275,7 +275,7 @@ func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, []byte) {
 	if e.Kind == explore.Hang {
 		t.EndedBy = e.What
 	}
-	if w.r.t.tc.Kind == testcase.Python {
+	if w.r.t.desc != nil {
 		t.Inputs = inputsOf(w.ctx, s)
 	} else {
 		t.Inputs = programInputs(w.ctx, s, w.r.o, len(w.r.t.tc.Argv)-w.r.o.ArgvCount)

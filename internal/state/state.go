@@ -22,6 +22,7 @@ import (
 	"symchef/internal/expr"
 	"symchef/internal/high"
 	"symchef/internal/kernel"
+	"symchef/internal/mem"
 	"symchef/internal/testcase"
 )
 
@@ -91,7 +92,7 @@ type State struct {
 	// High is the path in the interpreted program, where that is followed.
 	High high.Path
 	// Request is a device request that has not been answered yet; the path may fork before it is.
-	Request []byte
+	Request *mem.Bytes
 }
 
 // Text is guest text: values and expressions of its bytes.
@@ -264,6 +265,9 @@ func (s *State) Rebase(ctx *expr.Ctx, model expr.Assignment) {
 	s.Model = model
 	ctx.NewEval()
 	s.Sys.Rebase(func(r expr.Ref) uint64 { return ctx.EvalMemo(r, model) })
+	if s.Request != nil {
+		s.Request = &mem.Bytes{Data: []byte(Text(*s.Request).Eval(ctx, model)), Sym: s.Request.Sym}
+	}
 }
 
 // Resume fills the fact table of a forked state.

@@ -11,18 +11,17 @@ import (
 // TargetKind says how a target takes its inputs and tells its outcome.
 type TargetKind string
 
-// The kinds of target.
+// The kind that is no language.
 const (
-	// Python takes its inputs through the guest library.
-	Python TargetKind = "python"
 	// Program takes standard input and arguments; its exit status or signal
-	// is its outcome.
+	// is its outcome. Every other kind is a language, "python" or "lua", whose
+	// guest library takes the inputs and tells the outcome.
 	Program TargetKind = "program"
 )
 
-// GuestPython is where the machine shows the Python guest library;
-// Target.Env's PYTHONPATH begins with it.
-const GuestPython = "/symchef/guest/python"
+// GuestRoot is where the machine shows the guest libraries; Target.Argv and Target.Env name
+// places below it.
+const GuestRoot = "/symchef/guest"
 
 // A Target is everything needed to start the program under test again as the
 // machine started it. It stands in summary.json.
@@ -56,12 +55,12 @@ func (g Target) Executable() string {
 // Check reports the first broken invariant of the target.
 func (g Target) Check() error {
 	switch {
-	case g.Kind != Python && g.Kind != Program:
-		return fmt.Errorf("unknown kind of target %q", g.Kind)
+	case g.Kind == "":
+		return errors.New("target without a kind")
 	case len(g.Argv) == 0:
 		return errors.New("target without argv")
-	case g.Kind == Python && g.Interpreter == "":
-		return errors.New("python target without an interpreter")
+	case g.Kind != Program && g.Interpreter == "":
+		return fmt.Errorf("%s target without an interpreter", g.Kind)
 	}
 	for _, p := range []string{g.Executable(), g.Cwd} {
 		if !filepath.IsAbs(p) {

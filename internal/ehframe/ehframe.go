@@ -1,4 +1,9 @@
-package hlpc
+// Package ehframe lists the functions of an ELF file by its call frame information, which
+// survives stripping.
+//
+//	fns, err := ehframe.Functions(f)
+//	fn := ehframe.Enclosing(fns, addr)
+package ehframe
 
 import (
 	"bytes"
@@ -9,11 +14,11 @@ import (
 	"sort"
 )
 
-// extent is the code of one function, [lo, hi), in link addresses.
-type extent struct{ lo, hi uint64 }
+// Extent is the code of one function, [Lo, Hi), in link addresses.
+type Extent struct{ Lo, Hi uint64 }
 
 // errFrames is a call frame table that cannot be read.
-var errFrames = errors.New("hlpc: damaged .eh_frame")
+var errFrames = errors.New("ehframe: damaged .eh_frame")
 
 // Pointer encodings of .eh_frame (LSB core specification, 10.5.1).
 const (
@@ -27,14 +32,14 @@ const (
 	encOmit   = 0xff
 )
 
-// functions lists the functions of an ELF file by its call frame information, which
+// Functions lists the functions of an ELF file by its call frame information, which
 // survives stripping (LSB core specification, 10.6: .eh_frame, .eh_frame_hdr). Sorted.
-func functions(f *elf.File) ([]extent, error) {
+func Functions(f *elf.File) ([]Extent, error) {
 	frames, at, err := frameSection(f)
 	if err != nil || frames == nil {
 		return nil, err
 	}
-	var out []extent
+	var out []Extent
 	encodings := map[uint64]byte{} // of pointers, by offset of the CIE
 	for off := uint64(0); off+4 <= uint64(len(frames)); {
 		n := uint64(binary.LittleEndian.Uint32(frames[off:]))
@@ -59,13 +64,13 @@ func functions(f *elf.File) ([]extent, error) {
 				return nil, errFrames
 			}
 			if lo != 0 && size != 0 {
-				out = append(out, extent{lo, lo + size})
+				out = append(out, Extent{lo, lo + size})
 			}
 		}
 		off = start + n
 	}
-	slices.SortFunc(out, func(a, b extent) int {
-		if a.lo < b.lo {
+	slices.SortFunc(out, func(a, b Extent) int {
+		if a.Lo < b.Lo {
 			return -1
 		}
 		return 1
@@ -187,11 +192,11 @@ func (r *reader) pointer(enc byte) (uint64, error) {
 	return v, nil
 }
 
-// enclosing is the function that holds addr; the zero extent if there is none.
-func enclosing(fs []extent, addr uint64) extent {
-	i := sort.Search(len(fs), func(i int) bool { return fs[i].lo > addr }) - 1
-	if i < 0 || addr >= fs[i].hi {
-		return extent{}
+// Enclosing is the function that holds addr; the zero Extent if there is none.
+func Enclosing(fs []Extent, addr uint64) Extent {
+	i := sort.Search(len(fs), func(i int) bool { return fs[i].Lo > addr }) - 1
+	if i < 0 || addr >= fs[i].Hi {
+		return Extent{}
 	}
 	return fs[i]
 }

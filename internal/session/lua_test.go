@@ -1,0 +1,118 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"symchef/internal/testcase"
+)
+
+// luas are the interpreters of Lua that are installed; t is skipped if there is none.
+func luas(t *testing.T) (found []string) {
+	t.Helper()
+	for _, v := range []string{"5.4", "5.3", "5.1"} {
+		if path := "/usr/bin/lua" + v; exists(path) {
+			found = append(found, path)
+		} else {
+			t.Logf("skipped: %s is not installed", path)
+		}
+	}
+	if found == nil {
+		t.Skip("skipped: no Lua is installed")
+	}
+	return found
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// outcomes are the distinct outcomes of a run, messages included, sorted.
+func (e explored) outcomes() []string {
+	var out []string
+	for _, x := range e.tests {
+		o := x.Outcome
+		if o.Kind == testcase.Hang {
+			o.Message = ""
+		}
+		out = append(out, o.String())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Every kind of outcome and of input, in every version.
+func TestLuaKinds(t *testing.T) {
+	const file = "testdata/kinds.lua"
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := dir + "/" + file + ":%d: %s"
+	for _, lua := range luas(t) {
+		t.Run(lua, func(t *testing.T) {
+			e := runIt(t, Options{Test: file + "::test_kinds", Interpreter: lua})
+			index := "attempt to index a nil value (local 't')"
+			if strings.HasSuffix(lua, "5.1") {
+				index = "attempt to index local 't' (a nil value)"
+			}
+			want := []string{
+				"assertion error: " + fmt.Sprintf(at, 11, "said"),
+				"exception Boom: boom",
+				"exception error: " + fmt.Sprintf(at, 20, index),
+				"exception table: (error object is a table value)",
+				"exit 7",
+				"expected error: " + fmt.Sprintf(at, 9, "bad luck"),
+				"expected table: (error object is a table value)",
+				"ok",
+			}
+			if got := e.outcomes(); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q\n%s", got, want, e.stderr)
+			}
+			if r := e.summary.Replay; r.Agreed != len(want) || r.Diverged+r.Unstable > 0 {
+				t.Errorf("replay %+v\n%s", r, e.stdout)
+			}
+			e = runIt(t, Options{Test: file + "::test_hang", Interpreter: lua, PathInstructions: 1 << 20, NoReplay: true})
+			if got := e.outcomes(); !slices.Equal(got, []string{"hang", "ok"}) {
+				t.Errorf("got %q\n%s", got, e.stderr)
+			}
+			e = runIt(t, Options{Test: file + "::test_inputs", Interpreter: lua})
+			e.sound(t)
+			if got := len(e.classes()); got != 10 {
+				t.Errorf("%d classes, want 10\n%s%s", got, e.stdout, e.stderr)
+			}
+			for _, x := range e.tests {
+				b, _ := x.Inputs[0].Bool()
+				c, _ := x.Inputs[1].Choice()
+				n, _ := x.Inputs[2].Int()
+				if want := fmt.Sprintf("values %v %s %d", b, []string{"p", "q"}[c], n); len(x.Log) != 1 || x.Log[0] != want {
+					t.Errorf("%s logged %q, want %q", x.ID, x.Log, want)
+				}
+			}
+		})
+	}
+}
+
+// A table's setup runs once, before the boot snapshot; usage errors give one line.
+func TestLuaTable(t *testing.T) {
+	const file = "testdata/kinds.lua"
+	lua := luas(t)[0]
+	e := runIt(t, Options{Test: file + "::test_table", Interpreter: lua, AllPaths: true, NoReplay: true, MaxPaths: 3, Time: time.Minute})
+	if got := e.outcomes(); !slices.Equal(got, []string{"exception error: over true", "ok"}) {
+		t.Errorf("got %q\n%s", got, e.stderr)
+	}
+	for test, want := range map[string]string{
+		file:                 "several tests in the file, choose one with ::NAME: test_hang, test_inputs, test_kinds, test_table",
+		file + "::test_none": "no test named test_none; tests here: test_hang, test_inputs, test_kinds, test_table",
+	} {
+		e := runIt(t, Options{Test: test, Interpreter: lua})
+		if e.status != StatusUsage || !strings.Contains(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {
+			t.Errorf("%s: status %d, %q", test, e.status, e.stderr)
+		}
+	}
+}

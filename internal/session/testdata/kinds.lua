@@ -1,0 +1,51 @@
+-- One test per part of the guest library; lua_test.go says what each must give.
+
+local symchef = require "symchef"
+
+function test_kinds()
+  symchef.expect("bad luck", symchef)
+  local x = symchef.integer("x", 0, 7)
+  if x == 0 then
+    error("bad luck")
+  elseif x == 1 then
+    assert(false, "said")
+  elseif x == 2 then
+    error({})
+  elseif x == 3 then
+    os.exit(7)
+  elseif x == 4 then
+    error(setmetatable({}, { __name = "Boom", __tostring = function() return "boom" end }))
+  elseif x == 5 then
+    local t
+    t.x = 1
+  elseif x == 6 then
+    error(symchef)
+  end
+end
+
+function test_hang()
+  local b = symchef.boolean("b")
+  while b do end
+end
+
+-- Ten of the twelve combinations satisfy the assumption.
+function test_inputs()
+  local b = symchef.boolean("b")
+  local c = symchef.choice("c", { "p", "q" })
+  local n = symchef.concretize(symchef.integer("n", -1, 1))
+  symchef.assume(b or c == "p" or n < 1 and n ~= 0)
+  symchef.log("values", b, c, n)
+  print(b, c, n)
+end
+
+test_table = {
+  setup = function(self)
+    self.limit = 1000
+  end,
+  run = function(self)
+    local a = symchef.integer("a", -5, 4000, 7)
+    if a > self.limit then
+      error("over " .. tostring(symchef.concretize(a) > 0), 0)
+    end
+  end,
+}
