@@ -12,14 +12,15 @@ import (
 	"testing"
 
 	"symchef/internal/expr"
+	"symchef/internal/rundir"
 	"symchef/internal/session"
 	"symchef/internal/testcase"
 )
 
 const python = "/usr/bin/python3.11"
 
-// pythonRun is a line of native.py.
-type pythonRun struct {
+// nativeRun is a line of native.py or native.lua.
+type nativeRun struct {
 	Program string
 	Inputs  map[string]int64
 	Output  string // hexadecimal
@@ -41,9 +42,15 @@ func nativePython(t *testing.T) (names []string, runs map[string][]run) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return readRuns(t, lines)
+}
+
+// readRuns reads the lines of native.py or native.lua.
+func readRuns(t *testing.T, lines []byte) (names []string, runs map[string][]run) {
+	t.Helper()
 	runs = map[string][]run{}
 	for dec := json.NewDecoder(bytes.NewReader(lines)); ; {
-		var l pythonRun
+		var l nativeRun
 		err := dec.Decode(&l)
 		if errors.Is(err, io.EOF) {
 			return names, runs
@@ -74,6 +81,13 @@ func TestPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkAll(t, r, names, runs, tests)
+}
+
+// checkAll compares the tests of the exploration r of programs, of which the first input chooses one, with the native
+// runs of each.
+func checkAll(t *testing.T, r *rundir.Reader, names []string, runs map[string][]run, tests []testcase.Test) {
+	t.Helper()
 	of := make([][]testcase.Test, len(names))
 	for _, test := range tests {
 		n, err := test.Inputs[0].Choice()

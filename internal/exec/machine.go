@@ -290,6 +290,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 				m.use(s)
 				continue
 			}
+			m.use(s) // it may have written
 		}
 		blk := e.blk
 		var i int
@@ -551,3 +552,17 @@ func (m *Machine) word(b mem.Bytes) expr.Ref {
 
 // Fix is for hooks: it makes slot s concrete or returns the decision that is due.
 func (m *Machine) Fix(c *cpu.CPU, s ir.Slot) *Stop { return m.fix(c, s, c.PC) }
+
+// FixMemory is for hooks: it makes n bytes at addr concrete or returns the decision that is due.
+func (m *Machine) FixMemory(c *cpu.CPU, s *mem.Space, addr, n uint64) *Stop {
+	return m.concretize(s, c.PC, addr, n)
+}
+
+// Holds is for hooks: the value of a condition on this path, or the decision that is due.
+func (m *Machine) Holds(c *cpu.CPU, cond expr.Ref) (bool, *Stop) {
+	v, stop := m.decideBool(cond)
+	if stop != nil {
+		stop.PC = c.PC
+	}
+	return v, stop
+}

@@ -66,6 +66,8 @@ type location struct {
 	caller, callee string
 	stringOff      uint64 // the pointer at +stringOff must point to
 	stringWant     string // this; not checked when empty
+	// lastCall: the function that this exported one calls, or jumps to, last.
+	lastCall string
 	// shape: instructions that one function of the image has, and no other, in this order.
 	shape []string
 }
@@ -428,7 +430,7 @@ func parseModel(p *imageRows, n *sexp, a []sexp) error {
 
 func parseLocation(p *imageRows, n *sexp, args []sexp) error {
 	if len(args) < 2 || args[0].kind != symbolNode || p.hasLocation(&args[0]) {
-		return n.errorf("need (location NEW-NAME (export SYMBOL), (returned-by FUNCTION) or (shape INSTRUCTION...))")
+		return n.errorf("need (location NEW-NAME (export SYMBOL), (returned-by FUNCTION), (last-call FUNCTION) or (shape INSTRUCTION...))")
 	}
 	l := location{name: args[0].text}
 	for i := range args[1:] {
@@ -442,6 +444,8 @@ func parseLocation(p *imageRows, n *sexp, args []sexp) error {
 			l.export, err = stringOf(m, a)
 		case head == "returned-by" && i == 0:
 			l.returnedBy, err = stringOf(m, a)
+		case head == "last-call" && i == 0:
+			l.lastCall, err = stringOf(m, a)
 		case head == "shape" && i == 0:
 			l.shape, err = stringsOf(m, a)
 		case head == "first-argument" && i == 0:

@@ -296,6 +296,9 @@ func (o *object) locate(l location) (uint64, error) {
 	if l.caller != "" {
 		return o.firstArgument(l.caller, l.callee)
 	}
+	if l.lastCall != "" {
+		return o.callee(l.lastCall)
+	}
 	if l.shape != nil {
 		return o.shaped(l.shape)
 	}
@@ -448,6 +451,40 @@ func (o *object) bound(slot uint64) string {
 		}
 	}
 	return ""
+}
+
+// callee is the target of the last direct call, or jump out, in the code of an exported function.
+func (o *object) callee(name string) (uint64, error) {
+	at, ok := o.symbols[name]
+	if !ok {
+		return 0, fmt.Errorf("%s is not exported", name)
+	}
+	fns, err := ehframe.Functions(o.file)
+	if err != nil {
+		return 0, err
+	}
+	fn := ehframe.Enclosing(fns, at)
+	code, err := o.read(fn.Lo, int(fn.Hi-fn.Lo))
+	if err != nil {
+		return 0, err
+	}
+	last := uint64(0)
+	for pc := fn.Lo; len(code) > 0; {
+		inst, err := x86asm.Decode(code, 64)
+		if err != nil {
+			return 0, err
+		}
+		code, pc = code[inst.Len:], pc+uint64(inst.Len)
+		if rel, ok := inst.Args[0].(x86asm.Rel); ok && (inst.Op == x86asm.CALL || inst.Op == x86asm.JMP) {
+			if to := pc + uint64(int64(rel)); (to < fn.Lo || to >= fn.Hi) && o.stubFor(to) == "" {
+				last = to
+			}
+		}
+	}
+	if last == 0 {
+		return 0, fmt.Errorf("%s calls nothing", name)
+	}
+	return last, nil
 }
 
 // shaped is the one function whose instructions match the patterns in turn, others between

@@ -2,6 +2,7 @@ package session
 
 import (
 	"debug/elf"
+	"maps"
 	"path/filepath"
 
 	"symchef/internal/cpu"
@@ -20,6 +21,12 @@ const modelBase = uint64(0x1000)
 var models = map[string]func(interp.Model) exec.Hook{
 	"hash-length":      func(interp.Model) exec.Hook { return hashLength },
 	"decline-symbolic": declineSymbolic,
+}
+
+// groups are models of several functions that work together: hooks by address. The second argument is an
+// address of their own, where nothing is mapped.
+var groups = map[string]func(interp.Model, uint64) map[uint64]exec.Hook{
+	"deferred-identity": newDeferred,
 }
 
 // ret makes the present function return v.
@@ -70,16 +77,16 @@ func installModels(m *exec.Machine, img *interp.Image, program string) error {
 	}
 	for i, md := range img.Models {
 		mk, ok := models[md.Name]
-		if !ok {
+		if !ok && groups[md.Name] == nil {
 			return &usageError{"the description names an unknown model " + md.Name}
 		}
-		if md.Entry == 0 {
+		if ok && md.Entry == 0 {
 			m.Hooks[modelBase+uint64(i)*16] = mk(md)
 		}
 	}
 	m.Hooks[entry] = func(m *exec.Machine, _ *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 		for i, md := range rebased(img, s).Models {
-			if md.Entry == 0 {
+			if md.Entry == 0 && models[md.Name] != nil {
 				// Not mapped: another program runs (a child after execve); the model does not apply to it.
 				_ = s.Poke(md.Slot, le64(modelBase+uint64(i)*16))
 			}
@@ -93,8 +100,10 @@ func installModels(m *exec.Machine, img *interp.Image, program string) error {
 // hookEntries installs the models that replace functions. The interpreter is
 // mapped in s and none of these functions has run in m.
 func hookEntries(m *exec.Machine, img *interp.Image, s *mem.Space) {
-	for _, md := range rebased(img, s).Models {
-		if md.Entry != 0 {
+	for i, md := range rebased(img, s).Models {
+		if group := groups[md.Name]; group != nil {
+			maps.Copy(m.Hooks, group(md, modelBase+uint64(i)*16))
+		} else if md.Entry != 0 {
 			m.Hooks[md.Entry] = models[md.Name](md)
 		}
 	}
