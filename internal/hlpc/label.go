@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"symchef/internal/interp"
 )
@@ -35,10 +36,14 @@ func (l *Label) At(offset uint32) string {
 	if l.File == "" && l.Name == "" {
 		return ""
 	}
-	if n := l.Line(offset); n > 0 {
-		return fmt.Sprintf("%s:%d %s", filepath.Base(l.File), n, l.Name)
+	file, _, more := strings.Cut(l.File, "\n")
+	if file = filepath.Base(file); more { // a text that was compiled
+		file += "..."
 	}
-	return filepath.Base(l.File) + " " + l.Name
+	if n := l.Line(offset); n > 0 {
+		file = fmt.Sprintf("%s:%d", file, n)
+	}
+	return strings.TrimSpace(file + " " + l.Name)
 }
 
 // labelOf reads a label from the parts of a code object's identity.
@@ -52,10 +57,49 @@ func labelOf(r interp.LabelRule, parts [][]byte) (l Label) {
 	l.File, l.Name = string(part(r.File)), string(part(r.Name))
 	first := make([]byte, 8)
 	copy(first, part(r.Line))
-	if r.Format == "pep657" {
-		l.Lines = pep657(part(r.Lines), int(int32(binary.LittleEndian.Uint64(first))))
+	line := int(int32(binary.LittleEndian.Uint64(first)))
+	switch r.Format {
+	case "pep657":
+		l.Lines = pep657(part(r.Lines[0]), line)
+	case "lua54":
+		l.Lines = lua54(part(r.Lines[0]), part(r.Lines[1]), line)
+	case "words":
+		for b := part(r.Lines[0]); len(b) >= 4; b = b[4:] {
+			l.Lines = through(l.Lines, 4, int(binary.LittleEndian.Uint32(b)))
+		}
 	}
 	return l
+}
+
+// through says that the instructions of the next size bytes are of a line.
+func through(l []LineRange, size uint32, line int) []LineRange {
+	if len(l) == 0 {
+		return []LineRange{{size, line}}
+	}
+	last := &l[len(l)-1]
+	if last.Line == line {
+		last.End += size
+		return l
+	}
+	return append(l, LineRange{last.End + size, line})
+}
+
+// lua54 decodes Lua 5.4's line information (ldebug.c): for each instruction the difference to the line before, or -128
+// where the line stands among the absolute ones, pairs of instruction and line.
+func lua54(diffs, absolute []byte, line int) (out []LineRange) {
+	at := map[int]int{}
+	for ; len(absolute) >= 8; absolute = absolute[8:] {
+		at[int(binary.LittleEndian.Uint32(absolute))] = int(binary.LittleEndian.Uint32(absolute[4:]))
+	}
+	for i, d := range diffs {
+		if int8(d) == -128 {
+			line = at[i]
+		} else {
+			line += int(int8(d))
+		}
+		out = through(out, 4, line)
+	}
+	return out
 }
 
 // pep657 decodes CPython 3.11's location table (Objects/locations.md of its source): an entry is a byte
@@ -83,7 +127,7 @@ func pep657(b []byte, line int) []LineRange {
 	}
 	skip := func(n int) { b = b[min(n, len(b)):] }
 	for len(b) > 0 {
-		kind := b[0] >> 3 & 15
+		kind, before := b[0]>>3&15, end
 		end += 2 * (uint32(b[0]&7) + 1)
 		b = b[1:]
 		at := 0
@@ -105,11 +149,7 @@ func pep657(b []byte, line int) []LineRange {
 			number()
 			at = line
 		}
-		if n := len(out); n > 0 && out[n-1].Line == at {
-			out[n-1].End = end
-		} else {
-			out = append(out, LineRange{end, at})
-		}
+		out = through(out, end-before, at)
 	}
 	return out
 }

@@ -2,7 +2,9 @@ package interp
 
 import (
 	"embed"
+	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,8 +68,16 @@ type CodeRule struct {
 type LabelRule struct {
 	File, Name int    // text
 	Line       int    // the first line, a little-endian number
-	Lines      int    // the lines of instructions, in the format
-	Format     string // "pep657"
+	Lines      []int  // the lines of instructions, in the format
+	Format     string // one of lineFormats; empty: there are no lines
+}
+
+// lineFormats are the formats of line tables, with the number of parts that each takes. Their decoders stand in
+// internal/hlpc/label.go.
+var lineFormats = map[string]int{
+	"pep657": 1, // CPython 3.11
+	"lua54":  2, // differences of one byte, and absolute lines
+	"words":  1, // a 32-bit line for each instruction of 32 bits
 }
 
 // Argv is the argument vector that runs the script.
@@ -261,7 +271,7 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 			return CodeRule{}, err
 		}
 	}
-	if l := r.Label; max(l.File, l.Name, l.Line, l.Lines) > len(r.Identity) {
+	if l := r.Label; slices.Max(append([]int{l.File, l.Name, l.Line}, l.Lines...)) > len(r.Identity) {
 		return CodeRule{}, n.errorf("label: the identity has %d parts", len(r.Identity))
 	}
 	if r.Start == nil || r.Size == nil || r.Identity == nil {
@@ -270,37 +280,50 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 	return r, nil
 }
 
-// parseLabel reads (file N) (name N) (line N) (lines FORMAT N).
+// parseLabel reads (file N) (name N) (line N) (lines FORMAT N...).
 func parseLabel(args []sexp) (r LabelRule, err error) {
 	for i := range args {
 		head, a, err := clause(&args[i])
-		if err != nil || len(a) == 0 || a[len(a)-1].kind != numberNode || a[len(a)-1].num < 1 {
-			return r, args[i].errorf("need (file N), (name N), (line N) or (lines FORMAT N), N a part of the identity from 1")
+		if err != nil {
+			return r, err
 		}
-		part := int(a[len(a)-1].num)
+		if head == "lines" && len(a) > 0 {
+			r.Format, a = a[0].text, a[1:]
+		}
+		var parts []int
+		for k := range a {
+			if a[k].kind != numberNode || a[k].num < 1 {
+				return r, a[k].errorf("need a part of the identity, from 1")
+			}
+			parts = append(parts, int(a[k].num))
+		}
 		switch {
-		case head == "file" && len(a) == 1:
-			r.File = part
-		case head == "name" && len(a) == 1:
-			r.Name = part
-		case head == "line" && len(a) == 1:
-			r.Line = part
-		case head == "lines" && len(a) == 2 && a[0].kind == symbolNode && a[0].text == "pep657":
-			r.Lines, r.Format = part, a[0].text
+		case head == "file" && len(parts) == 1:
+			r.File = parts[0]
+		case head == "name" && len(parts) == 1:
+			r.Name = parts[0]
+		case head == "line" && len(parts) == 1:
+			r.Line = parts[0]
+		case head == "lines" && len(parts) > 0 && len(parts) == lineFormats[r.Format]:
+			r.Lines = parts
 		default:
-			return r, args[i].errorf("unknown label %s, or an unknown format of lines (known: pep657)", head)
+			return r, args[i].errorf("need (file N), (name N), (line N) or (lines FORMAT N...), FORMAT one of %s",
+				strings.Join(slices.Sorted(maps.Keys(lineFormats)), ", "))
 		}
 	}
 	return r, nil
 }
 
 // Place is an expression over a running interpreter: (add P P), (mul P P), (load P OFFSET),
-// (load4 P OFFSET), a number, frame or hlpc.
+// (load4 P OFFSET), (strlen P OFFSET), a number, frame or hlpc.
 type Place struct {
 	op   string
 	num  uint64
 	args []Place
 }
+
+// maxString bounds the bytes of a text.
+const maxString = 1 << 20
 
 // Roots are the values that a Place starts from.
 type Roots struct{ HLPC, Frame uint64 }
@@ -330,6 +353,13 @@ func (p *Place) Eval(r Roots, read func(addr uint64, n int) (uint64, error)) (ui
 		return a * b, nil
 	case "load4":
 		return read(a+b, 4)
+	case "strlen":
+		for n := uint64(0); n < maxString; n++ {
+			if c, err := read(a+b+n, 1); c == 0 || err != nil {
+				return n, err
+			}
+		}
+		return 0, errors.New("a text without its end")
 	}
 	return read(a+b, 8)
 }
@@ -370,8 +400,8 @@ func (p places) parse(n *sexp) (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains([]string{"add", "mul", "load", "load4"}, head) || len(a) != 2 {
-		return nil, n.errorf("need frame, hlpc, a number, a name, (add P P), (mul P P), (load P OFFSET) or (load4 P OFFSET)")
+	if !slices.Contains([]string{"add", "mul", "load", "load4", "strlen"}, head) || len(a) != 2 {
+		return nil, n.errorf("need frame, hlpc, a number, a name, (add P P), (mul P P), (load P OFFSET), (load4 P OFFSET) or (strlen P OFFSET)")
 	}
 	out := &Place{op: head}
 	for i := range a {
