@@ -33,10 +33,9 @@ end
 
 local session -- the present one: of the machine or of a replay
 
--- The values of `number`: integers of 64 bits where the language has them, else those that a double holds exactly.
-local has_integers = math.type ~= nil
-local least_integer = has_integers and math.mininteger or -2 ^ 53
-local most_integer = has_integers and math.maxinteger or 2 ^ 53
+-- Integers have 64 bits where the language has them; else they are those whose distances a double holds exactly.
+local least_integer = math.mininteger or -2 ^ 52
+local most_integer = math.maxinteger or 2 ^ 52
 
 -- Decimal digits of a whole number; %d of Lua 5.1 is that of C.
 local function digits(n)
@@ -96,37 +95,42 @@ function machine:sequence(kind, name, default, least, most)
   if n == 0 then
     return ""
   end
-  self:request(string.format("value %d %d", id, n))
+  self:request(string.format("value %d %d 0", id, n))
   return self.device:read(n)
 end
 
--- The number that eight bytes hold, in little-endian order. They come in a string too long to be interned.
-local function from_bytes(s)
+-- The number of an input. Its bytes come in a string too long to be interned; where nothing reads them as a signed integer,
+-- they hold its distance from the least one.
+local long = 48
+
+function machine:number(id, least, most)
   if string.unpack then
-    return (string.unpack("<i8", s))
+    self:request(string.format("value %d %d 0", id, long))
+    return (string.unpack("<i8", self.device:read(long)))
   end
-  local bytes = { s:byte(1, 8) }
-  local n = bytes[8] < 128 and bytes[8] or bytes[8] - 256
-  for i = 7, 1, -1 do
+  local size = 1
+  while 256 ^ size <= most - least do
+    size = size + 1
+  end
+  self:request(string.format("value %d 8 %s", id, digits(least)))
+  local bytes = { self.device:read(8):byte(1, size) }
+  local n = bytes[size]
+  for i = size - 1, 1, -1 do
     n = n * 256 + bytes[i]
   end
-  return n
+  return n + least
 end
-
-local long = 48
 
 function machine:integer(name, default, least, most)
   self:begin()
   local id = self:request(string.format("input %s int %s %s %s", quote(name), digits(default), digits(least), digits(most)))
-  self:request(string.format("value %d %d", id, long))
-  return from_bytes(self.device:read(long))
+  return self:number(id, least, most)
 end
 
 function machine:boolean(name, default)
   self:begin()
   local id = self:request(string.format("input %s bool %d", quote(name), default and 1 or 0))
-  self:request(string.format("value %d %d", id, long))
-  return from_bytes(self.device:read(long)) ~= 0
+  return self:number(id, 0, 1) ~= 0
 end
 
 function machine:choice(name, index, n)
@@ -360,7 +364,7 @@ function symchef.bytes(name, size, least)
 end
 
 --- A symbolic integer, least <= value <= most; default is the first value to try. In Lua 5.1 and 5.2, whose numbers are
---- doubles, the bounds are at most 2^53.
+--- doubles, the bounds are at most 2^52.
 function symchef.integer(name, least, most, default)
   local s = current(name)
   least, most = least or least_integer, most or most_integer

@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 		{"input f bool 1", &Request{Verb: VerbInput, Input: &Input{Name: "f", Kind: KindBool, Type: BoolType(), DefaultInt: 1}}},
 		{"input c choice 2 3", &Request{Verb: VerbInput, Input: &Input{Name: "c", Kind: KindChoice, Type: ChoiceType(3), DefaultInt: 2}}},
 		{"place 4 int1 140737353922560", &Request{Verb: VerbPlace, ID: 4, Layout: "int1", Addr: 140737353922560}},
-		{"value 4 48", &Request{Verb: VerbValue, ID: 4, Len: 48}},
+		{"value 4 48 -2", &Request{Verb: VerbValue, ID: 4, Len: 48, Less: -2}},
 		{"log - 5", &Request{Verb: VerbLog, Len: 5, Inline: true}},
 		{"outcome exception E - 0", &Request{Verb: VerbOutcome, Kind: OutcomeException, Type: "E", Inline: true}},
 		{"concretize - 8", &Request{Verb: VerbConcretize, Len: 8, Inline: true}},
@@ -64,7 +64,7 @@ func TestParseRefuses(t *testing.T) {
 		"input  str a 1 1 1\n", "input % str a 1 1 1\n", "input x str a 1 1\n", "input x str a 2 1 1\n", "input x str a 2 2 1\n", "input x str %C3%A9 1 1 1\n",
 		"input x str %FF 1 1 0\n", "input x str %4 1 1 1\n", "input x str a -1 1 1\n", "input x str a 1 99999999 1\n", "input x int 5 0 4\n", "input x int 0 5 4\n",
 		"input x int 0 0 9223372036854775808\n", "input x bool 2\n", "input x choice 3 3\n", "input x choice 0 0\n", "input x choice 0 70000\n", "input x float 1\n",
-		"input x\x00 bool 1\n", "place 0  4096\n", "place -1 int1 4096\n", "place 0 % 4096\n", "bounds 1 9\n", "bounds 1 0\n", "bounds 18446744073709551615 2\n", "assume 1 -1\n", "assume - 4\n", "concretize - 0\n", "log -\n", "value 0\n", "value 0 99999999999\n",
+		"input x\x00 bool 1\n", "place 0  4096\n", "place -1 int1 4096\n", "place 0 % 4096\n", "bounds 1 9\n", "bounds 1 0\n", "bounds 18446744073709551615 2\n", "assume 1 -1\n", "assume - 4\n", "concretize - 0\n", "log -\n", "value 0\n", "value 0 99999999999 0\n", "value 0 8\n",
 		"expect\n", "expect %\n", "outcome ok T 1 0\n", "outcome exception % 1 0\n", "outcome crash T 1 0\n", "log x\n", "usage\n",
 	} {
 		if r, err := Parse([]byte(line)); err == nil {
@@ -129,7 +129,7 @@ func randomRequest(r *rand.Rand) *Request {
 	case VerbPlace:
 		q.ID, q.Layout, q.Addr = r.IntN(100), text(1), r.Uint64()
 	case VerbValue:
-		q.ID, q.Len = r.IntN(100), r.Uint64N(99)
+		q.ID, q.Len, q.Less = r.IntN(100), r.Uint64N(99), int64(r.Uint64())
 	case VerbBounds, VerbSymbolic, VerbAssume:
 		addr()
 	case VerbConcretize, VerbLog:

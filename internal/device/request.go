@@ -91,6 +91,7 @@ type Request struct {
 	Layout  string   // place: a layout's name in the language's description
 	Addr    uint64   // place, bounds, symbolic, concretize, assume, log, outcome: a guest address
 	Len     uint64   // bytes at Addr (not for place), or to be read (value)
+	Less    int64    // value: what is subtracted from the number
 	Inline  bool     // concretize, log, outcome: the Len bytes follow the line, there is no Addr
 	Types   []string // expect: qualified names, at least one
 	Kind    OutcomeKind
@@ -261,10 +262,11 @@ func parseValue(r *Request, f *fields) {
 	if f.err == nil && r.Len > MaxSpan {
 		f.fail("length %d is above %d", r.Len, MaxSpan)
 	}
+	r.Less = f.int64("what is less")
 }
 
 func formatValue(r *Request) []string {
-	return []string{strconv.Itoa(r.ID), strconv.FormatUint(r.Len, 10)}
+	return []string{strconv.Itoa(r.ID), strconv.FormatUint(r.Len, 10), strconv.FormatInt(r.Less, 10)}
 }
 
 func formatSpan(r *Request) []string {

@@ -140,7 +140,7 @@ func textOf(space *mem.Space, req *device.Request, body mem.Bytes) (state.Text, 
 	return state.Text(b), err
 }
 
-// value hands an input's value to the guest: its elements, or its number in little-endian order, and zeros up to the
+// value hands an input's value to the guest: its elements, or its number less what the guest says in little-endian order, and zeros up to the
 // length; false when no input is left and the path ends.
 func (x *Explorer) value(s *state.State, req *device.Request) bool {
 	if req.ID >= len(s.Inputs) {
@@ -150,8 +150,9 @@ func (x *Explorer) value(s *state.State, req *device.Request) bool {
 	in := s.Inputs[req.ID]
 	elements := in.Bytes
 	if in.Value != 0 {
+		v := x.ctx.Sub(in.Value, x.ctx.Const(uint64(req.Less), 64))
 		for i := uint(0); i < 64; i += 8 {
-			elements = append(elements, x.ctx.Extract(in.Value, i, 8))
+			elements = append(elements, x.ctx.Extract(v, i, 8))
 		}
 	}
 	if uint64(len(elements)) > req.Len {

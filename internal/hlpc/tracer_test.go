@@ -31,6 +31,12 @@ type step struct {
 // record runs a program to its end and returns its high-level steps and output.
 func record(t *testing.T, r *hlpc.Result, argv ...string) ([]step, string) {
 	t.Helper()
+	return recordWith(t, r, nil, argv...)
+}
+
+// recordWith is record that also reports code objects.
+func recordWith(t *testing.T, r *hlpc.Result, onCode func(hlpc.Digest, hlpc.Label), argv ...string) ([]step, string) {
+	t.Helper()
 	sys, err := kernel.Boot(kernel.Config{Path: argv[0], Argv: argv, Env: testcase.PinEnv(nil), Cwd: "/"})
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +48,7 @@ func record(t *testing.T, r *hlpc.Result, argv ...string) ([]step, string) {
 			t.Fatalf("no code at %+v", s)
 		}
 		steps = append(steps, step{s, w})
-	}}
+	}, OnCode: onCode}
 	m := exec.New(expr.New())
 	m.Watch = tracer.Watch
 	if stop := m.Run(sys, &exec.Facts{}, 1e9); stop.Kind != exec.Exited || sys.ExitStatus() != (kernel.Status{}) {

@@ -116,3 +116,39 @@ func TestLuaTable(t *testing.T) {
 		}
 	}
 }
+
+// The examples have exactly as many classes of (outcome, output) as their headers say, and as many high-level paths as
+// their code has, in every version; interning makes no low-level paths: there are at most as many as stated.
+func TestLuaExamples(t *testing.T) {
+	for _, x := range []struct {
+		file               string
+		classes, high, low int
+		needs              string
+	}{
+		{"binary_search.lua", 101, 101, 101, ""},
+		{"clock.lua", 3, 3, 50, "/usr/lib/x86_64-linux-gnu/lua/%s/lpeg.so"},
+		{"email.lua", 2, 3, 11, ""},
+		{"lookup.lua", 9, 5, 11, ""},
+		{"number.lua", 2, 2, 500, ""},
+		{"predicates.lua", 6, 6, 110, ""},
+		{"quicksort.lua", 6, 6, 6, ""},
+	} {
+		for _, lua := range luas(t) {
+			version := strings.TrimPrefix(lua, "/usr/bin/lua")
+			t.Run(x.file+" "+version, func(t *testing.T) {
+				if x.needs != "" && !exists(fmt.Sprintf(x.needs, version)) {
+					t.Skip("skipped: lua-lpeg is not installed")
+				}
+				e := runIt(t, Options{Test: "../../examples/lua/" + x.file, Interpreter: lua})
+				e.sound(t)
+				if got := len(e.classes()); got != x.classes {
+					t.Errorf("%d classes, want %d\n%s%s", got, x.classes, e.stdout, e.stderr)
+				}
+				if e.summary.Paths.High != x.high || e.summary.Paths.Low > x.low {
+					t.Errorf("%d high-level and %d low-level paths, want %d and at most %d", e.summary.Paths.High, e.summary.Paths.Low, x.high, x.low)
+				}
+				t.Logf("%d low-level paths, %d infeasible, %d queries", e.summary.Paths.Low, e.summary.Paths.Infeasible, e.summary.Solver.Queries)
+			})
+		}
+	}
+}
