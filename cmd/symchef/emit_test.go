@@ -99,5 +99,5 @@ func TestEmitDoubts(t *testing.T) {
 	}
 	b.compile("p", "#include <stdio.h>\nint main() { return getchar() == 'x'; }")
 	b.run("run", "--out", "program", "--no-replay", "--stdin", "1", "--", "./p").want(0)
-	b.run("emit", "program").oneLine(2, "format pytest is for Python tests, this run is of a program")
+	b.run("emit", "program").oneLine(2, "no format is for a program")
 }

@@ -150,6 +150,13 @@ func emitCmd() *cobra.Command {
 				}
 			}
 			var b bytes.Buffer
+			if format == "" {
+				f, ok := emit.Default(r.Summary.Target.Kind)
+				if !ok {
+					return fmt.Errorf("%s: no format is for a %s", args[0], r.Summary.Target.Kind)
+				}
+				format = string(f)
+			}
 			if err := emit.Write(&b, emit.Format(format), name, r.Summary.Target, tests, doubts); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -164,7 +171,7 @@ func emitCmd() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&format, "format", "pytest", "pytest or unittest")
+	c.Flags().StringVar(&format, "format", "", "pytest (default for Python), unittest or busted (default for Lua)")
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write (default standard output)")
 	return c
 }

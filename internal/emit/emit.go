@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -26,10 +27,8 @@ type Format string
 const (
 	Pytest   Format = "pytest"
 	Unittest Format = "unittest"
+	Busted   Format = "busted"
 )
-
-// Formats lists the formats there are.
-var Formats = []Format{Pytest, Unittest}
 
 //go:embed pytest.tmpl
 var pytestText string
@@ -37,19 +36,64 @@ var pytestText string
 //go:embed unittest.tmpl
 var unittestText string
 
-//go:embed standin.py
-var standIn string
+//go:embed busted.tmpl
+var bustedText string
 
-var templates = map[Format]*template.Template{
-	Pytest:   parse("pytest", pytestText),
-	Unittest: parse("unittest", unittestText),
+//go:embed standin.py
+var pythonStandIn string
+
+//go:embed standin.lua
+var luaStandIn string
+
+// row describes one format.
+type row struct {
+	format  Format
+	lang    *language
+	standIn string // code: a stand-in for the guest library
+	tmpl    *template.Template
+}
+
+// rows are the formats; the first of a language is the one it has by default.
+var rows = []row{
+	{Pytest, python, pythonStandIn, parse("pytest", pytestText)},
+	{Unittest, python, pythonStandIn, parse("unittest", unittestText)},
+	{Busted, lua, luaStandIn, parse("busted", bustedText)},
+}
+
+// language is how values are written in a language.
+type language struct {
+	kind    testcase.TargetKind
+	literal func(testcase.Input) (string, error)
+	text    func(string) string                 // a string
+	none    string                              // nothing
+	entry   func(name, value string) string     // of a table of inputs
+	table   func(entries []string) string       // of inputs by name
+	locate  func(emitted, tested string) string // the path of the tested file
+}
+
+// Formats lists the formats there are.
+func Formats() (out []Format) {
+	for _, r := range rows {
+		out = append(out, r.format)
+	}
+	return out
+}
+
+// Default is the format for tests of a language; false if there is none.
+func Default(kind testcase.TargetKind) (Format, bool) {
+	for _, r := range rows {
+		if r.lang.kind == kind {
+			return r.format, true
+		}
+	}
+	return "", false
 }
 
 func parse(name, text string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"py": pyString}).Parse(text))
+	return template.Must(template.New(name).Funcs(template.FuncMap{"py": pyString, "lua": luaString}).Parse(text))
 }
 
-// file is what the templates see; strings named as code are Python.
+// file is what the templates see; strings named as code are of the language.
 type file struct {
 	Test, File, Name, Count string
 	Locate                  string // code: the path of the tested file
@@ -62,9 +106,9 @@ type file struct {
 // entry is one test case.
 type entry struct {
 	ID      string
-	Ident   string // ID as part of a Python name
-	Inputs  string // code: a dict
-	Raises  string // code: None or a string
+	Ident   string // ID as part of a name
+	Inputs  string // code: a table by name
+	Raises  string // code: nothing or a string
 	Finding string // empty if the case passes
 	Comment string // Finding on one line
 	// NotRun says why the case is listed but not run: it would end the test
@@ -72,17 +116,18 @@ type entry struct {
 	NotRun string
 }
 
-// Write writes the test cases of a Python target in a format. name is the
+// Write writes the test cases of a target in a format of its language. name is the
 // path the file will have, or empty: the tested file is found relative to it when
 // both are absolute, by its absolute path otherwise. doubts says, by ID, why test
 // cases cannot be relied on; they are named in a comment only.
 func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testcase.Test, doubts map[string]string) error {
-	tmpl, ok := templates[f]
-	if !ok {
-		return fmt.Errorf("no format %q; there are: %v", f, Formats)
+	at := slices.IndexFunc(rows, func(r row) bool { return r.format == f })
+	if at < 0 {
+		return fmt.Errorf("no format %q; there are: %v", f, Formats())
 	}
-	if g.Kind != "python" {
-		return fmt.Errorf("format %s is for Python tests, this run is of a %s", f, g.Kind)
+	format, lang := rows[at], rows[at].lang
+	if g.Kind != lang.kind {
+		return fmt.Errorf("format %s is for tests in %s, this run is of a %s", f, lang.kind, g.Kind)
 	}
 	if g.Name == "" {
 		return fmt.Errorf("the run ended before the test in %s began: there are no test cases", g.Path)
@@ -93,7 +138,7 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 	}
 	d := file{
 		Test: docstring(filepath.Base(g.Path) + "::" + g.Name), File: docstring(shown), Name: g.Name,
-		Locate: locate(name, g.Path), StandIn: standIn,
+		Locate: lang.locate(name, g.Path), StandIn: format.standIn,
 		Function: "test_" + strings.TrimPrefix(ident(g.Name), "test_"),
 	}
 	findings := 0
@@ -102,7 +147,7 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 			d.Omitted = append(d.Omitted, t.ID+": "+oneLine(why))
 			continue
 		}
-		e, err := newEntry(t)
+		e, err := lang.newEntry(t)
 		if err != nil {
 			return err
 		}
@@ -112,7 +157,7 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 		d.Cases = append(d.Cases, e)
 	}
 	d.Count = fmt.Sprintf("Cases: %d. Findings among them, expected to fail until they are fixed: %d.", len(d.Cases), findings)
-	return tmpl.Execute(w, d)
+	return format.tmpl.Execute(w, d)
 }
 
 // omit says why t cannot be a case of a test file, or is empty.
@@ -126,19 +171,19 @@ func omit(t testcase.Test) string {
 	return ""
 }
 
-func newEntry(t testcase.Test) (entry, error) {
-	inputs, err := dict(t.Inputs)
+func (l *language) newEntry(t testcase.Test) (entry, error) {
+	inputs, err := l.inputs(t.Inputs)
 	if err != nil {
 		return entry{}, fmt.Errorf("test %s: %w", t.ID, err)
 	}
-	e := entry{ID: t.ID, Ident: ident(t.ID), Inputs: inputs, Raises: "None"}
+	e := entry{ID: t.ID, Ident: ident(t.ID), Inputs: inputs, Raises: l.none}
 	switch t.Outcome.Kind {
 	case testcase.Crash, testcase.Hang, testcase.Exit:
 		e.NotRun = t.Outcome.String()
 	}
 	switch {
 	case t.Outcome.Kind == testcase.Expected:
-		e.Raises = pyString(t.Outcome.Type)
+		e.Raises = l.text(t.Outcome.Type)
 	case t.Outcome.Failing():
 		e.Finding = t.Outcome.String()
 		e.Comment = oneLine(e.Finding)
@@ -146,35 +191,29 @@ func newEntry(t testcase.Test) (entry, error) {
 	return e, nil
 }
 
-// dict is the inputs as a Python dict; the second of one name is name#2.
-func dict(inputs []testcase.Input) (string, error) {
-	var b strings.Builder
-	b.WriteString("{")
+// inputs is code for the inputs by name; the second of one name is name#2.
+func (l *language) inputs(inputs []testcase.Input) (string, error) {
+	var entries []string
 	used := map[string]int{}
-	for i, in := range inputs {
-		v, err := literal(in)
+	for _, in := range inputs {
+		v, err := l.literal(in)
 		if err != nil {
 			return "", err
-		}
-		if i > 0 {
-			b.WriteString(", ")
 		}
 		name := in.Name
 		if used[in.Name]++; used[in.Name] > 1 {
 			name = fmt.Sprintf("%s#%d", name, used[in.Name])
 		}
-		b.WriteString(pyString(name) + ": " + v)
+		entries = append(entries, l.entry(name, v))
 	}
-	b.WriteString("}")
-	return b.String(), nil
+	return l.table(entries), nil
 }
 
-// locate is Python code for the path of the tested file.
-func locate(emitted, tested string) string {
-	if filepath.IsAbs(emitted) && filepath.IsAbs(tested) {
-		if rel, err := filepath.Rel(filepath.Dir(emitted), tested); err == nil {
-			return "os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), " + pyString(rel) + "))"
-		}
+// relative is the path of the tested file from the folder of the emitted one, if both are absolute.
+func relative(emitted, tested string) (string, bool) {
+	if !filepath.IsAbs(emitted) || !filepath.IsAbs(tested) {
+		return "", false
 	}
-	return "os.path.abspath(" + pyString(tested) + ")"
+	rel, err := filepath.Rel(filepath.Dir(emitted), tested)
+	return rel, err == nil
 }

@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 const (
-	python   = "/usr/bin/python3.11"
+	stock    = "/usr/bin/python3.11"
 	function = `
 import symchef
 
@@ -72,8 +72,12 @@ func sample(expected string) []testcase.Test {
 
 func TestGolden(t *testing.T) {
 	g := testcase.Target{Kind: "python", Path: "/tests/test_mail.py", Name: "test_it"}
-	for _, f := range Formats {
+	for _, f := range Formats() {
 		var b bytes.Buffer
+		g := g
+		if f == Busted {
+			g.Kind, g.Path = "lua", "/tests/mail.lua"
+		}
 		if err := Write(&b, f, "/tests/out/generated.py", g, sample("test_mail.Bad"), map[string]string{"t3": "unstable in replay: no\none knows"}); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +99,7 @@ func TestGolden(t *testing.T) {
 
 // pytestPython finds an interpreter with pytest; "" if there is none.
 func pytestPython() string {
-	for _, p := range []string{python, "python3"} {
+	for _, p := range []string{stock, "python3"} {
 		if exec.Command(p, "-m", "pytest", "--version").Run() == nil {
 			return p
 		}
@@ -107,8 +111,8 @@ func pytestPython() string {
 // fixed or an expected exception stays away.
 func TestRuns(t *testing.T) {
 	commands := map[Format][]string{}
-	if _, err := os.Stat(python); err == nil {
-		commands[Unittest] = []string{python}
+	if _, err := os.Stat(stock); err == nil {
+		commands[Unittest] = []string{stock}
 	} else {
 		t.Log("skipped: unittest: ", err)
 	}

@@ -9,9 +9,24 @@ import (
 	"symchef/internal/testcase"
 )
 
-// literal is the input's value as a Python literal. A choice is its index:
+var python = &language{
+	kind:    "python",
+	literal: pyLiteral, text: pyString, none: "None", locate: pyLocate,
+	table: func(rows []string) string { return "{" + strings.Join(rows, ", ") + "}" },
+	entry: func(name, value string) string { return pyString(name) + ": " + value },
+}
+
+// pyLocate is Python code for the path of the tested file.
+func pyLocate(emitted, tested string) string {
+	if rel, ok := relative(emitted, tested); ok {
+		return "os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), " + pyString(rel) + "))"
+	}
+	return "os.path.abspath(" + pyString(tested) + ")"
+}
+
+// pyLiteral is the input's value as a Python literal. A choice is its index:
 // only the test knows the options.
-func literal(in testcase.Input) (string, error) {
+func pyLiteral(in testcase.Input) (string, error) {
 	switch in.Type {
 	case testcase.TypeStr:
 		s, err := in.Str()

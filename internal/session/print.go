@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"symchef/internal/emit"
 	"symchef/internal/replay"
 	"symchef/internal/testcase"
 )
@@ -49,7 +50,8 @@ func (r *run) print(w io.Writer, rep *replay.Report) {
 		}
 	}
 	if r.t.desc != nil {
-		fmt.Fprintf(w, "next: symchef emit --format pytest %s\n", r.w.Dir())
+		format, _ := emit.Default(r.t.tc.Kind)
+		fmt.Fprintf(w, "next: symchef emit --format %s %s\n", format, r.w.Dir())
 	} else {
 		fmt.Fprintf(w, "next: symchef replay %s\n", r.w.Dir())
 	}
