@@ -46,8 +46,8 @@ const luaBody = `
 
 // stub is as much of busted as the emitted files use.
 const stub = `
-local pended = {}
-function describe(_, f) f() end
+local pended, blocks = {}, {}
+function describe(_, f) blocks[#blocks + 1] = f end
 function it(name, f)
   local ok, e = pcall(f)
   if not ok and e ~= pended then
@@ -57,6 +57,7 @@ function it(name, f)
 end
 function pending(_, f) if not f then error(pended, 0) end end
 dofile((...))
+for _, f in ipairs(blocks) do f() end
 os.exit(failed and 1 or 0)`
 
 // The emitted file is green, and red when a finding is repaired or an expected error stays away: in busted where that is

@@ -54,7 +54,7 @@ local function type_name(e)
 end
 
 -- raises is nil or the type of the error that is expected.
-local function check(inputs, raises)
+function check(inputs, raises)
   local ok, e = run(inputs)
   if ok and raises then
     error("did not raise " .. raises, 0)
@@ -64,7 +64,7 @@ local function check(inputs, raises)
 end
 
 -- A case that fails until what it has found is repaired; from then on it must be a plain case.
-local function finding(inputs, reason)
+function finding(inputs, reason)
   if run(inputs) then
     error("no longer: " .. reason, 0)
   end
