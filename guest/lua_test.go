@@ -21,6 +21,7 @@ return function()
   assert(n == 4503599627370496 and n - 1 == 4503599627370495, "integer")
   assert(symchef.boolean("f") == true and symchef.choice("c", { "p", "q" }) == "q", "others")
   assert(symchef.integer("n", -9, 9) == -7 and symchef.concretize(s) == s)
+  assert(symchef.number("x", -1, 1) == -0.1 and 1 / symchef.number("x") == -math.huge and symchef.number("x") == math.huge)
   symchef.log("a", 1, nil, true, s)
   symchef.log()
   error("m\1\"\\\n\127", 0)
@@ -37,7 +38,7 @@ func TestLuaReplay(t *testing.T) {
 	text := "a\x00\"\\\nz"
 	data, err := json.Marshal(map[string]any{"version": 1, "inputs": []value{
 		{"s", "str", text, "6100225c0a7a"}, {"b", "bytes", nil, "00c8ff"}, integer("n", 4503599627370496),
-		{"f", "bool", true, ""}, {"c", "choice", 1, ""}, integer("n", -7),
+		{"f", "bool", true, ""}, {"c", "choice", 1, ""}, integer("n", -7), {"x", "float", "-0.1", ""}, {"x", "float", "-0", ""}, {"x", "float", "+Inf", ""},
 	}})
 	if err != nil {
 		t.Fatal(err)

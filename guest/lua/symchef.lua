@@ -127,6 +127,26 @@ function machine:integer(name, default, least, most)
   return self:number(id, least, most)
 end
 
+-- Eight bytes as a double. Where nothing reads them, the interpreter does, as a constant in compiled code.
+local to_double
+if string.unpack then
+  function to_double(s) return (string.unpack("<d", s)) end
+else
+  local pi = "\24\45\68\84\251\33\9\64"
+  local code = string.dump(loadstring("return 3.141592653589793"))
+  local at = code:find(pi, 1, true)
+  local head, tail = code:sub(1, at - 1), code:sub(at + 8)
+  function to_double(s) return loadstring(head .. s .. tail)() end
+end
+
+function machine:float(name, default, least, most)
+  self:begin()
+  local id = self:request(string.format("input %s float %.17g %.17g %.17g", quote(name), default, least, most))
+  local size = string.unpack and long or 8
+  self:request(string.format("value %d %d 0", id, size))
+  return to_double(self.device:read(size))
+end
+
 function machine:boolean(name, default)
   self:begin()
   local id = self:request(string.format("input %s bool %d", quote(name), default and 1 or 0))
@@ -279,6 +299,20 @@ function replay:integer(name, default, least, most)
   return value
 end
 
+local infinities = { ["+Inf"] = math.huge, ["-Inf"] = -math.huge }
+
+function replay:float(name, default, least, most)
+  local text = self:next("float", name).value
+  local value = infinities[text] or tonumber(text) + 0.0
+  if text == "-0" then
+    value = -0.0
+  end
+  if value < least or value > most then
+    usage_error("replay: the value of %s is out of bounds", name)
+  end
+  return value
+end
+
 function replay:boolean(name)
   return self:next("bool", name).value
 end
@@ -377,6 +411,21 @@ function symchef.integer(name, least, most, default)
     usage_error("input %s: the default is not within the bounds", name)
   end
   return s:integer(name, first, lo, hi)
+end
+
+--- A symbolic number, a double, least <= value <= most; without bounds an infinity too, but never NaN. default is the first
+--- value to try.
+function symchef.number(name, least, most, default)
+  local s = current(name)
+  least, most = least or -math.huge, most or math.huge
+  if type(least) ~= "number" or type(most) ~= "number" or not (least <= most) then
+    usage_error("input %s: needs numbers, least <= most", name)
+  end
+  default = default or (least > 0 and least or most < 0 and most or 0)
+  if type(default) ~= "number" or not (least <= default and default <= most) then
+    usage_error("input %s: the default is not within the bounds", name)
+  end
+  return s:float(name, default + 0.0, least + 0.0, most + 0.0)
 end
 
 --- true or false; the path forks here.

@@ -20,6 +20,7 @@ func TestParse(t *testing.T) {
 		{"input e str % 0 0 0", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 0, false), DefaultBytes: []byte{}}}},
 		{"input b bytes %00%FF 2 2", &Request{Verb: VerbInput, Input: &Input{Name: "b", Kind: KindBytes, Type: BytesType(2, 2), DefaultBytes: []byte{0, 255}}}},
 		{"input i int -1 -9223372036854775808 9223372036854775807", &Request{Verb: VerbInput, Input: &Input{Name: "i", Kind: KindInt, Type: IntType(math.MinInt64, math.MaxInt64), DefaultInt: -1}}},
+		{"input d float 1.5 -inf 1e300", &Request{Verb: VerbInput, Input: &Input{Name: "d", Kind: KindFloat, Type: Real{math.Inf(-1), 1e300}, DefaultFloat: 1.5}}},
 		{"input f bool 1", &Request{Verb: VerbInput, Input: &Input{Name: "f", Kind: KindBool, Type: BoolType(), DefaultInt: 1}}},
 		{"input c choice 2 3", &Request{Verb: VerbInput, Input: &Input{Name: "c", Kind: KindChoice, Type: ChoiceType(3), DefaultInt: 2}}},
 		{"place 4 int1 140737353922560", &Request{Verb: VerbPlace, ID: 4, Layout: "int1", Addr: 140737353922560}},
@@ -63,7 +64,7 @@ func TestParseRefuses(t *testing.T) {
 		"", "begin", "\n", " begin\n", "begin \n", "begin a b\n", "begin %\n", "BEGIN\n", "hello\n", "hello x\n", "hello 01\n", "hello +1\n", "begin\nend\n",
 		"input  str a 1 1 1\n", "input % str a 1 1 1\n", "input x str a 1 1\n", "input x str a 2 1 1\n", "input x str a 2 2 1\n", "input x str %C3%A9 1 1 1\n",
 		"input x str %FF 1 1 0\n", "input x str %4 1 1 1\n", "input x str a -1 1 1\n", "input x str a 1 99999999 1\n", "input x int 5 0 4\n", "input x int 0 5 4\n",
-		"input x int 0 0 9223372036854775808\n", "input x bool 2\n", "input x choice 3 3\n", "input x choice 0 0\n", "input x choice 0 70000\n", "input x float 1\n",
+		"input x int 0 0 9223372036854775808\n", "input x bool 2\n", "input x choice 3 3\n", "input x choice 0 0\n", "input x choice 0 70000\n", "input x float 1\n", "input x float 2 0 1\n", "input x float nan 0 1\n", "input x float 0 -0 nan\n", "input x float -0 0 1\n", "input x float 0 1 0\n", "input x float 0 1e999 0\n",
 		"input x\x00 bool 1\n", "place 0  4096\n", "place -1 int1 4096\n", "place 0 % 4096\n", "bounds 1 9\n", "bounds 1 0\n", "bounds 18446744073709551615 2\n", "assume 1 -1\n", "assume - 4\n", "concretize - 0\n", "log -\n", "value 0\n", "value 0 99999999999 0\n", "value 0 8\n",
 		"expect\n", "expect %\n", "outcome ok T 1 0\n", "outcome exception % 1 0\n", "outcome crash T 1 0\n", "log x\n", "usage\n",
 	} {
@@ -99,7 +100,7 @@ func randomRequest(r *rand.Rand) *Request {
 	case VerbHello:
 		q.Version = r.IntN(10)
 	case VerbInput:
-		in := &Input{Name: text(1), Kind: Kind(1 + r.IntN(5))}
+		in := &Input{Name: text(1), Kind: Kind(1 + r.IntN(6))}
 		n := r.IntN(5)
 		switch in.Kind {
 		case KindStr:
@@ -118,6 +119,9 @@ func randomRequest(r *rand.Rand) *Request {
 		case KindInt:
 			in.DefaultInt = int64(r.Uint64()) >> r.IntN(64)
 			in.Type = IntType(math.MinInt64, in.DefaultInt)
+		case KindFloat:
+			in.DefaultFloat = math.Float64frombits(r.Uint64() &^ (1 << 62)) // no NaN
+			in.Type = Real{math.Inf(-1), in.DefaultFloat}
 		case KindBool:
 			in.DefaultInt = r.Int64N(2)
 			in.Type = BoolType()

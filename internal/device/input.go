@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"math"
 	"unicode/utf8"
 )
 
@@ -27,13 +28,14 @@ const (
 	KindInt
 	KindBool
 	KindChoice
+	KindFloat
 )
 
-var kindNames = [...]string{KindStr: "str", KindBytes: "bytes", KindInt: "int", KindBool: "bool", KindChoice: "choice"}
+var kindNames = [...]string{KindStr: "str", KindBytes: "bytes", KindInt: "int", KindBool: "bool", KindChoice: "choice", KindFloat: "float"}
 
 // String is the wire word.
 func (k Kind) String() string {
-	if k < KindStr || k > KindChoice {
+	if k < KindStr || k > KindFloat {
 		return "invalid"
 	}
 	return kindNames[k]
@@ -41,7 +43,7 @@ func (k Kind) String() string {
 
 // ParseKind is the inverse of String.
 func ParseKind(s string) (Kind, bool) {
-	for k := KindStr; k <= KindChoice; k++ {
+	for k := KindStr; k <= KindFloat; k++ {
 		if kindNames[k] == s {
 			return k, true
 		}
@@ -49,7 +51,7 @@ func ParseKind(s string) (Kind, bool) {
 	return 0, false
 }
 
-// Type is a node of the typed tree: Scalar, Sequence, Record or Choice.
+// Type is a node of the typed tree: Scalar, Real, Sequence, Record or Choice.
 type Type interface {
 	// Validate checks the node's invariants and those below it.
 	Validate() error
@@ -65,6 +67,11 @@ type Scalar struct {
 	Signed   bool
 	Min, Max int64
 }
+
+// Real is an IEEE double within [Min, Max], where -0 is less than 0; it is a number.
+//
+// Invariant: Min <= Max in that order, neither is NaN; they may be infinite.
+type Real struct{ Min, Max float64 }
 
 // Sequence is MinLen to MaxLen elements of one type. The length is concrete on a
 // path: one fork per length.
@@ -94,6 +101,7 @@ type Record struct{ Fields []Field }
 type Choice struct{ Alternatives []Type }
 
 func (Scalar) isType()   {}
+func (Real) isType()     {}
 func (Sequence) isType() {}
 func (Record) isType()   {}
 func (Choice) isType()   {}
@@ -117,6 +125,20 @@ func (s Scalar) Validate() error {
 	}
 	if lo := int64(-1) << (s.Width - 1); s.Min < lo || s.Max > ^lo {
 		return fmt.Errorf("[%d, %d] does not fit signed %d bits", s.Min, s.Max, s.Width)
+	}
+	return nil
+}
+
+// Order maps the doubles that are numbers, in their order, to signed integers: -0 to -1, 0 to 0.
+func Order(v float64) int64 {
+	b := int64(math.Float64bits(v))
+	return b ^ b>>63&math.MaxInt64
+}
+
+// Validate implements Type.
+func (r Real) Validate() error {
+	if math.IsNaN(r.Min) || math.IsNaN(r.Max) || Order(r.Min) > Order(r.Max) {
+		return fmt.Errorf("minimum %v is above maximum %v, or one is no number", r.Min, r.Max)
 	}
 	return nil
 }
@@ -185,6 +207,8 @@ type Input struct {
 	DefaultBytes []byte
 	// DefaultInt is the default of an int or bool input, the index of a choice.
 	DefaultInt int64
+	// DefaultFloat is the default of a float input.
+	DefaultFloat float64
 	// ASCII: the elements of a str are below 0x80. Else the str is any text,
 	// which engines may refuse.
 	ASCII bool
@@ -219,6 +243,12 @@ func (in *Input) Lengths() (least, most int) {
 		return s.MinLen, s.MaxLen
 	}
 	return 0, 0
+}
+
+// Reals returns the bounds of a float input.
+func (in *Input) Reals() (lo, hi float64) {
+	r, _ := in.Type.(Real)
+	return r.Min, r.Max
 }
 
 // Range returns the bounds of an int or bool input, or 0..N-1 of a choice; 0, 0 for others.
@@ -270,6 +300,12 @@ func (in *Input) validate() error {
 		want = IntType(lo, hi)
 	case KindBool:
 		want = BoolType()
+	case KindFloat:
+		lo, hi := in.Reals()
+		if v := in.DefaultFloat; math.IsNaN(v) || Order(v) < Order(lo) || Order(v) > Order(hi) {
+			return fmt.Errorf("the default %v is not within %v..%v", v, lo, hi)
+		}
+		want = Real{lo, hi}
 	case KindChoice:
 		c, ok := in.Type.(Choice)
 		if !ok {

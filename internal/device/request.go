@@ -178,6 +178,19 @@ func (f *fields) int64(what string) int64 {
 	return v
 }
 
+// float64 takes a decimal number in any spelling, inf or -inf.
+func (f *fields) float64(what string) float64 {
+	w := f.next(what)
+	if f.err != nil {
+		return 0
+	}
+	v, err := strconv.ParseFloat(w, 64)
+	if err != nil {
+		f.fail("%s: %.40q is not a number", what, w)
+	}
+	return v
+}
+
 func (f *fields) uint64(what string) uint64 {
 	w := f.next(what)
 	if f.err != nil {
@@ -300,6 +313,10 @@ func parseInput(r *Request, f *fields) {
 		in.DefaultInt = f.int64("default")
 		lo := f.int64("minimum")
 		in.Type = IntType(lo, f.int64("maximum"))
+	case KindFloat:
+		in.DefaultFloat = f.float64("default")
+		lo := f.float64("minimum")
+		in.Type = Real{lo, f.float64("maximum")}
 	case KindBool:
 		if f.bool("default") {
 			in.DefaultInt = 1
@@ -335,6 +352,11 @@ func formatInput(r *Request) []string {
 		}
 	case KindInt:
 		w = append(w, num(in.DefaultInt), num(lo), num(hi))
+	case KindFloat:
+		lo, hi := in.Reals()
+		for _, v := range []float64{in.DefaultFloat, lo, hi} {
+			w = append(w, strconv.FormatFloat(v, 'g', -1, 64))
+		}
 	case KindBool:
 		w = append(w, num(in.DefaultInt))
 	case KindChoice:

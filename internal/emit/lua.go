@@ -41,6 +41,16 @@ func luaLiteral(in testcase.Input) (string, error) {
 			return "math.mininteger", err
 		}
 		return strconv.FormatInt(v, 10), err
+	case testcase.TypeFloat:
+		v, err := in.Float()
+		switch text := strconv.FormatFloat(v, 'g', -1, 64); {
+		case math.IsInf(v, 0):
+			return strings.ReplaceAll(strings.TrimPrefix(text, "+"), "Inf", "math.huge"), err
+		case strings.ContainsAny(text, ".e"):
+			return text, err
+		default:
+			return text + ".0", err
+		}
 	case testcase.TypeBool:
 		v, err := in.Bool()
 		return strconv.FormatBool(v), err

@@ -37,6 +37,9 @@ func pyLiteral(in testcase.Input) (string, error) {
 	case testcase.TypeInt:
 		v, err := in.Int()
 		return strconv.FormatInt(v, 10), err
+	case testcase.TypeFloat:
+		v, err := in.Float()
+		return "float(" + pyString(strconv.FormatFloat(v, 'g', -1, 64)) + ")", err
 	case testcase.TypeBool:
 		v, err := in.Bool()
 		if v {

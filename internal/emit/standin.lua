@@ -7,7 +7,7 @@ local function stand_in(inputs)
     return inputs[used[name] == 1 and name or name .. "#" .. used[name]]
   end
   return {
-    string = value, bytes = value, integer = value, boolean = value,
+    string = value, bytes = value, integer = value, number = value, boolean = value,
     choice = function(name, options) return options[value(name) + 1] end,
     assume = function(condition)
       if not condition then

@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"time"
 
 	"symchef/internal/device"
@@ -274,6 +275,12 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 			return false
 		}
 		in.Value = v
+	case device.KindFloat:
+		v := e.Var(name, 64)
+		if !x.real(s, v, decl) {
+			return false
+		}
+		in.Value = v
 	}
 	decl.ID = len(s.Inputs)
 	s.Inputs = append(s.Inputs, in)
@@ -301,6 +308,21 @@ func (x *Explorer) scalar(s *state.State, v expr.Ref, def, lo, hi int64) bool {
 		return true
 	}
 	x.assign(s, v, uint64(def)&expr.Mask(w))
+	return x.assume(s, low) && x.assume(s, high)
+}
+
+// real is scalar for a float input: v are the bits of a number within its bounds.
+func (x *Explorer) real(s *state.State, v expr.Ref, decl *device.Input) bool {
+	e := x.ctx
+	lo, hi := decl.Reals()
+	at := func(f float64) expr.Ref { return e.Const(uint64(device.Order(f)), 64) }
+	sign := e.AShr(v, e.Const(63, 64))
+	order := e.Xor(v, e.And(sign, e.Const(math.MaxInt64, 64))) // device.Order; that of NaN is above inf's, or below -inf's
+	low, high := e.Sle(at(lo), order), e.Sle(order, at(hi))
+	if s.Facts.Fixed[low] == 1 && s.Facts.Fixed[high] == 1 {
+		return true
+	}
+	x.assign(s, v, math.Float64bits(decl.DefaultFloat))
 	return x.assume(s, low) && x.assume(s, high)
 }
 

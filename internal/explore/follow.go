@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"symchef/internal/exec"
@@ -117,6 +118,12 @@ func ModelOf(ctx *expr.Ctx, inputs []testcase.Input) (expr.Assignment, error) {
 				return nil, err
 			}
 			vals = append(vals, Value{name, 64, uint64(v)})
+		case testcase.TypeFloat:
+			v, err := in.Float()
+			if err != nil {
+				return nil, err
+			}
+			vals = append(vals, Value{name, 64, math.Float64bits(v)})
 		case testcase.TypeBool:
 			v, err := in.Bool()
 			if err != nil {

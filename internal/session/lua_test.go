@@ -86,6 +86,10 @@ func TestLuaKinds(t *testing.T) {
 			if got := len(e.classes()); got != 10 {
 				t.Errorf("%d classes, want 10\n%s%s", got, e.stdout, e.stderr)
 			}
+			number := runIt(t, Options{Test: file + "::test_number", Interpreter: lua})
+			if number.sound(t); len(number.classes()) != 9 {
+				t.Errorf("%d classes, want 9\n%s%s", len(number.classes()), number.stdout, number.stderr)
+			}
 			for _, x := range e.tests {
 				b, _ := x.Inputs[0].Bool()
 				c, _ := x.Inputs[1].Choice()
@@ -107,8 +111,8 @@ func TestLuaTable(t *testing.T) {
 		t.Errorf("got %q\n%s", got, e.stderr)
 	}
 	for test, want := range map[string]string{
-		file:                 "several tests in the file, choose one with ::NAME: test_hang, test_inputs, test_kinds, test_table",
-		file + "::test_none": "no test named test_none; tests here: test_hang, test_inputs, test_kinds, test_table",
+		file:                 "several tests in the file, choose one with ::NAME: test_hang, test_inputs, test_kinds, test_number, test_table",
+		file + "::test_none": "no test named test_none; tests here: test_hang, test_inputs, test_kinds, test_number, test_table",
 	} {
 		e := runIt(t, Options{Test: test, Interpreter: lua})
 		if e.status != StatusUsage || !strings.Contains(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"symchef/internal/device"
@@ -76,6 +77,8 @@ func inputsOf(ctx *expr.Ctx, s *state.State) []testcase.Input {
 			out = append(out, testcase.Bytes(name, b))
 		case device.KindInt:
 			out = append(out, testcase.Int(name, int64(val(in.Value))))
+		case device.KindFloat:
+			out = append(out, testcase.Float(name, math.Float64frombits(val(in.Value))))
 		case device.KindBool:
 			out = append(out, testcase.Bool(name, val(in.Value) != 0))
 		case device.KindChoice:

@@ -21,6 +21,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 )
@@ -60,7 +61,7 @@ type Test struct {
 	FoundAt float64 `json:"found_at_s"`
 }
 
-// InputType is the type of a declared input; the first five are the device
+// InputType is the type of a declared input; the first six are the device
 // protocol's, the others belong to `run --stdin N -- ./program`.
 type InputType string
 
@@ -72,6 +73,7 @@ const (
 	TypeInt    InputType = "int"    // Value: integer, 64-bit signed
 	TypeBool   InputType = "bool"   // Value: true or false
 	TypeChoice InputType = "choice" // Value: index of the choice, from 0
+	TypeFloat  InputType = "float"  // Value: JSON string of the shortest decimal number that is it, -0, inf or -inf
 	TypeStdin  InputType = "stdin"  // no Value; the whole of standard input
 	TypeArgv   InputType = "argv"   // no Value; Name is argv1, argv2, ...
 )
@@ -115,6 +117,11 @@ func Bool(name string, v bool) Input {
 	return Input{Name: name, Type: TypeBool, Value: mustJSON(v)}
 }
 
+// Float is a number that is an IEEE double.
+func Float(name string, v float64) Input {
+	return Input{Name: name, Type: TypeFloat, Value: mustJSON(strconv.FormatFloat(v, 'g', -1, 64))}
+}
+
 // Choice is the index, from 0, of a choice.
 func Choice(name string, index int) Input {
 	return Input{Name: name, Type: TypeChoice, Value: mustJSON(index)}
@@ -149,6 +156,22 @@ func (in Input) Int() (v int64, err error) { return v, in.decode(TypeInt, &v) }
 // Bool returns the value of a bool input.
 func (in Input) Bool() (v bool, err error) { return v, in.decode(TypeBool, &v) }
 
+// Float returns the value of a float input.
+func (in Input) Float() (float64, error) {
+	var s string
+	if err := in.decode(TypeFloat, &s); err != nil {
+		return 0, err
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err == nil && math.IsNaN(v) {
+		err = errors.New("not a number")
+	}
+	if err != nil {
+		return 0, fmt.Errorf("input %s: value: %w", in.Name, err)
+	}
+	return v, nil
+}
+
 // Choice returns the index of a choice input.
 func (in Input) Choice() (i int, err error) { return i, in.decode(TypeChoice, &i) }
 
@@ -173,6 +196,8 @@ func (in Input) Check() error {
 		_, err = in.Str()
 	case TypeInt:
 		_, err = in.Int()
+	case TypeFloat:
+		_, err = in.Float()
 	case TypeBool:
 		_, err = in.Bool()
 	case TypeChoice:

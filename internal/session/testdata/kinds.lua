@@ -38,6 +38,13 @@ function test_inputs()
   print(b, c, n)
 end
 
+-- Nine combinations of three classes each.
+function test_number()
+  local x = symchef.number("x", -1000, 1000)
+  local y = symchef.number("y")
+  print(x * 2 > 300.5 and "big" or x == 0 and "zero" or "other", y == math.huge and "most" or y < -1e300 and "low" or "middle")
+end
+
 test_table = {
   setup = function(self)
     self.limit = 1000
