@@ -303,10 +303,7 @@ local infinities = { ["+Inf"] = math.huge, ["-Inf"] = -math.huge }
 
 function replay:float(name, default, least, most)
   local text = self:next("float", name).value
-  local value = infinities[text] or tonumber(text) + 0.0
-  if text == "-0" then
-    value = -0.0
-  end
+  local value = infinities[text] or tonumber(text:find("[.e]") and text or text .. ".0")
   if value < least or value > most then
     usage_error("replay: the value of %s is out of bounds", name)
   end
@@ -425,7 +422,7 @@ function symchef.number(name, least, most, default)
   if type(default) ~= "number" or not (least <= default and default <= most) then
     usage_error("input %s: the default is not within the bounds", name)
   end
-  return s:float(name, default + 0.0, least + 0.0, most + 0.0)
+  return s:float(name, default * 1.0, least * 1.0, most * 1.0)
 end
 
 --- true or false; the path forks here.
