@@ -70,7 +70,7 @@ func TestParseRefuses(t *testing.T) {
 		{head + `(layout l (over str) (lengths 0 1) (store 0 8 value)))`, "unknown name value"},
 		{head + `(layout l (over str) (range 0 1) (payload 0)))`, "need (lengths"},
 		{head + `(layout l (over int) (range 2 1) (store 0 8 1)))`, "crossed"},
-		{head + `(layout l (over float) (range 0 1) (store 0 8 1)))`, "kind of input"},
+		{head + `(layout l (over complex) (range 0 1) (store 0 8 1)))`, "kind of input"},
 		{head + `(layout l (range 0 1) (store 0 8 1)))`, "no (over"},
 		{head + `(layout l (over int) (range 0 1) (let a 1) (let a 2)))`, "already defined"},
 	} {

@@ -58,6 +58,8 @@ type spec struct {
 	GuestLib string // host directory; empty for programs
 	Scratch  string // an empty host directory, removed by the parent
 	Limits   Limits
+	// Randomize leaves address space layout randomization on.
+	Randomize bool
 }
 
 // ending is what the confine child reports, as JSON on descriptor 4.

@@ -26,8 +26,10 @@ func execChild() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSetup, err)
 	}
-	if _, _, e := unix.RawSyscall(unix.SYS_PERSONALITY, addrNoRandomize, 0, 0); e != 0 {
-		return fmt.Errorf("%w: personality: %w", errSetup, e)
+	if !sp.Randomize {
+		if _, _, e := unix.RawSyscall(unix.SYS_PERSONALITY, addrNoRandomize, 0, 0); e != 0 {
+			return fmt.Errorf("%w: personality: %w", errSetup, e)
+		}
 	}
 	if err := giveUpRights(sp); err != nil {
 		return fmt.Errorf("%w: %w", errSetup, err)

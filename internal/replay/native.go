@@ -53,11 +53,11 @@ type outcomeFile struct {
 	Log     []string      `json:"log"`
 }
 
-// native runs t once. An error means that the run could not take place.
-func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options) (Native, error) {
+// native runs t once, at random addresses if randomize is set. An error means that the run could not take place.
+func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options, randomize bool) (Native, error) {
 	sp := spec{
 		Mode: opt.Mode, Path: g.Executable(), Argv: g.Argv, Cwd: g.Cwd,
-		Env: slices.Clone(g.Env), Limits: opt.Limits,
+		Env: slices.Clone(g.Env), Limits: opt.Limits, Randomize: randomize,
 	}
 	var stdin io.Reader
 	if g.Kind != testcase.Program {
