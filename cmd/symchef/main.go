@@ -98,6 +98,7 @@ func interruptible() (context.Context, context.CancelFunc) {
 
 func execCmd(status *int) *cobra.Command {
 	var stats bool
+	var maxMem string
 	c := &cobra.Command{
 		Use:     "exec [flags] [--] PROGRAM [ARGS...]",
 		Short:   "Run a program concretely inside the machine",
@@ -108,11 +109,16 @@ func execCmd(status *int) *cobra.Command {
 			if st, err := os.Stdin.Stat(); err == nil && st.Mode()&os.ModeCharDevice == 0 {
 				in = os.Stdin
 			}
-			*status = session.Exec(args, in, os.Stdout, os.Stderr, stats)
+			limit, err := parseSize(maxMem)
+			if err != nil {
+				return err
+			}
+			*status = session.Exec(args, in, os.Stdout, os.Stderr, stats, limit)
 			return nil
 		},
 	}
 	c.Flags().SetInterspersed(false)
 	c.Flags().BoolVar(&stats, "stats", false, "print the number of instructions at the end")
+	c.Flags().StringVar(&maxMem, "max-memory", "4G", "memory of the machine, of which one process of the program may use half; 0: no limit")
 	return c
 }

@@ -27,6 +27,7 @@ import (
 
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
+	"symchef/internal/guest"
 	"symchef/internal/ir"
 	"symchef/internal/kernel"
 	"symchef/internal/lift"
@@ -114,13 +115,18 @@ type Watcher func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64)
 type entry struct {
 	pc, text    uint64
 	blk         *ir.Block
+	code        string     // what blk was made from
+	writable    bool       // that may be written without a change of protection
 	touch       ir.SlotSet // Reads and Writes together
 	hook        Hook
 	watch       Watcher // of the indirect branch at its end
 	next, taken *entry
 }
 
-const blockCacheBits = 15
+const (
+	blockCacheBits = 15
+	maxBlocks      = 1 << 17 // translations kept
+)
 
 // Stats counts a machine's work.
 type Stats struct {
@@ -146,6 +152,7 @@ type Machine struct {
 
 	cache [1 << blockCacheBits]*entry
 	all   map[[2]uint64]*entry
+	last  map[uint64]*entry // at each address the latest, of any text
 
 	covered coverage
 
@@ -164,7 +171,7 @@ type Machine struct {
 
 // New returns a machine whose expressions live in ctx.
 func New(ctx *expr.Ctx) *Machine {
-	return &Machine{Ctx: ctx, Hooks: map[uint64]Hook{}, all: map[[2]uint64]*entry{}}
+	return &Machine{Ctx: ctx, Hooks: map[uint64]Hook{}, all: map[[2]uint64]*entry{}, last: map[uint64]*entry{}}
 }
 
 // status is the result of running a block's uops.
@@ -195,9 +202,16 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 	key := [2]uint64{s.TextID, pc}
 	e := m.all[key]
 	if e == nil {
+		if len(m.all) >= maxBlocks { // of code that has been changed, mostly
+			clear(m.all)
+			clear(m.last)
+			clear(m.cache[:])
+		}
 		e = &entry{pc: pc, text: s.TextID, hook: m.Hooks[pc]}
 		if e.hook == nil || s.Mapped(pc, 1, 0) {
-			blk, err := lift.Lift(pc, s.Fetch)
+			a := s.Find(pc)
+			e.writable = a != nil && a.Prot&guest.ProtWrite != 0
+			blk, err := m.translate(s, e)
 			if err != nil {
 				return nil, err
 			}
@@ -214,11 +228,32 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 				e.touch[i] = blk.Reads[i] | blk.Writes[i]
 			}
 		}
-		m.Stats.Blocks++
-		m.all[key] = e
+		m.all[key], m.last[pc] = e, e
 	}
 	*slot = e
 	return e, nil
+}
+
+// translate returns the block of e: the one that the same code had before something else was
+// changed, or a new one.
+func (m *Machine) translate(s *mem.Space, e *entry) (*ir.Block, error) {
+	var buf [1024]byte
+	if old := m.last[e.pc]; old != nil && old.code != "" && old.writable == e.writable {
+		if n := s.Fetch(e.pc, buf[:len(old.code)]); string(buf[:n]) == old.code {
+			e.code = old.code
+			return old.blk, nil
+		}
+	}
+	m.Stats.Blocks++
+	lifted := lift.Lift
+	if e.writable {
+		lifted = lift.LiftWritable
+	}
+	blk, err := lifted(e.pc, s.Fetch)
+	if err == nil && blk.Uops[len(blk.Uops)-1].Op != ir.Unsup { // whose bytes are not of the block
+		e.code = string(buf[:s.Fetch(e.pc, buf[:blk.Next-e.pc])])
+	}
+	return blk, err
 }
 
 // Run runs the system until something happens or about n instructions have
@@ -232,6 +267,9 @@ func (m *Machine) Run(sys *kernel.System, facts *Facts, n uint64) Stop {
 		now := sys.Retired / slice
 		stop := m.runTask(sys, t, sys.CurrentProcess().Mem, limit)
 		if stop.Kind == Budget && sys.Retired/slice != now {
+			if what := sys.Exceeded(); what != "" {
+				return Stop{Kind: Unsupported, PC: t.CPU.PC, What: what}
+			}
 			sys.Preempt()
 		}
 		if stop.Kind == Budget && sys.Retired < limit {

@@ -1,6 +1,9 @@
 package kernel
 
 import (
+	"fmt"
+	"io"
+
 	"symchef/internal/expr"
 	"symchef/internal/mem"
 )
@@ -63,6 +66,24 @@ func rebased(b mem.Bytes, eval func(expr.Ref) uint64) mem.Bytes {
 		}
 	}
 	return mem.Bytes{Data: d, Sym: b.Sym}
+}
+
+// maxOutput bounds what is kept of standard output, and of standard error, in bytes.
+const maxOutput = 64 << 20
+
+// output takes what was written to standard output (1) or error (2).
+func (s *System) output(fd int, b mem.Bytes) error {
+	w := [...]io.Writer{1: s.cfg.Stdout, 2: s.cfg.Stderr}[fd]
+	if w != nil {
+		w.Write(b.Data) // where it goes is no business of the guest
+		return nil
+	}
+	n := s.out[fd].add(b)
+	if n != nil && n.total > maxOutput {
+		return unsupported(fmt.Sprintf("more than %d MiB of output", maxOutput>>20))
+	}
+	s.out[fd] = n
+	return nil
 }
 
 // join appends b to a without touching either.

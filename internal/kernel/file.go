@@ -448,14 +448,16 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 		if pos+int64(n) > maxFile {
 			return 0, unix.EFBIG
 		}
+		if !c.s.reserve(node, pos, int64(n)) {
+			return 0, unix.ENOSPC
+		}
 		c.s.writeNode(f.Node, pos, b)
 		node.Mtime, node.Ctime = c.s.Now().wall(), c.s.Now().wall()
 		if off < 0 {
 			c.s.file(i).Off = pos + int64(n)
 		}
 	case fileOut, fileErr:
-		w := 1 + int(f.Kind-fileOut)
-		c.s.out[w] = c.s.out[w].add(b)
+		return n, c.s.output(1+int(f.Kind-fileOut), b)
 	case fileSocket:
 		return c.sendTo(i, f.Sock, message{Data: b})
 	case filePipe:

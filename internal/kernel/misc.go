@@ -112,7 +112,7 @@ func limit(resource int) (uint64, uint64) {
 	case unix.RLIMIT_CORE:
 		return 0, unlimited
 	case unix.RLIMIT_NPROC:
-		return 512, 512
+		return maxTasks, maxTasks
 	}
 	return unlimited, unlimited
 }

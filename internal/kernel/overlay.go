@@ -22,6 +22,12 @@ const pageSize = 4096
 // maxFile bounds an overlay file's size in bytes (EFBIG beyond).
 const maxFile = 1 << 30
 
+// maxDisk bounds the content of all overlay files in bytes, as the size of a disk does; maxNodes their number (ENOSPC beyond).
+const (
+	maxDisk  = 1 << 30
+	maxNodes = 1 << 20
+)
+
 // rootNode is the inode of "/".
 const rootNode = 1
 
@@ -313,6 +319,9 @@ func (s *System) setEntry(dir int, name string, i int) {
 
 // create makes a new file named v, which must not exist.
 func (s *System) create(p *Process, v vnode, n *inode) (int, error) {
+	if len(s.nodes.rows) >= maxNodes {
+		return 0, unix.ENOSPC
+	}
 	dir, err := s.writableDir(p, v)
 	if err != nil {
 		return 0, err
@@ -446,6 +455,66 @@ func (n *inode) page(owner uint64, i int) *page {
 		n.Pages[i] = &c
 	}
 	return n.Pages[i]
+}
+
+// space returns the bytes that n's pages take.
+func (n *inode) space() int64 {
+	size := int64(len(n.Pages)) * 8
+	for _, g := range n.Pages {
+		if g != nil {
+			size += pageSize
+		}
+	}
+	return size
+}
+
+// reserve reports whether the disk has room for a write of count bytes to n at off. What is mapped shared
+// counts as memory instead.
+func (s *System) reserve(n *inode, off, count int64) bool {
+	if n.Obj != 0 {
+		return true
+	}
+	var need int64
+	first, last := int(off/pageSize), int((off+count-1)/pageSize)
+	for i := first; i <= last; i++ {
+		if i >= len(n.Pages) || n.Pages[i] == nil {
+			need += pageSize
+		}
+	}
+	need += 8 * int64(max(0, last+1-len(n.Pages)))
+	limit := int64(maxDisk)
+	if m := s.cfg.MaxMemory; m > 0 {
+		limit = min(limit, int64(m))
+	}
+	if s.stored+need > limit { // what was truncated or removed since counts no longer
+		s.sweep()
+	}
+	if s.stored+need > limit {
+		return false
+	}
+	s.stored += need
+	return true
+}
+
+// sweep drops the content of files that have neither a name nor are open, and counts the others.
+func (s *System) sweep() {
+	open := map[int]bool{}
+	for i := range s.files.rows {
+		if f := s.files.get(i); f != nil {
+			open[f.Node] = true
+		}
+	}
+	s.stored = 0
+	for i := range s.nodes.rows {
+		n := s.nodes.get(i)
+		if n != nil && n.Nlink <= 0 && !open[i] && len(n.Pages) > 0 {
+			n = s.inode(i)
+			n.Pages, n.Size, n.BaseLen = nil, 0, 0
+		}
+		if n != nil {
+			s.stored += n.space()
+		}
+	}
 }
 
 // write stores b at off, growing the file.

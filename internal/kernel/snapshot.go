@@ -348,6 +348,7 @@ func Unmarshal(data []byte, cfg Config) (*System, error) {
 	for i, b := range im.Out {
 		s.out[i] = s.out[i].add(mem.Concrete(b))
 	}
+	s.sweep()
 	return s, nil
 }
 

@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 
@@ -22,6 +23,12 @@ type Config struct {
 	UID, GID  int      // what getuid(2) and getgid(2) return; a replay agrees if they are the caller's own
 	Stdin     mem.Bytes
 	Seed      uint64 // of getrandom(2), /dev/urandom and AT_RANDOM
+	// MaxMemory bounds the bytes that one process may touch, and those of all files it writes; 0: no limit of memory,
+	// maxDisk of files.
+	MaxMemory uint64
+	// Stdout and Stderr take what is written there at once, which is not kept then; for a system that is never forked. nil: it is
+	// kept, up to maxOutput.
+	Stdout, Stderr io.Writer
 	// Virtual are read-only trees by the absolute guest path they appear at.
 	Virtual map[string]fs.FS
 	// DeviceEnabled makes /dev/symchef exist.
@@ -64,6 +71,7 @@ type System struct {
 	ttys       table[tty]
 	ports      uint32       // ports and abstract names given out so far
 	nodes      table[inode] // overlay files; 0 is unused, rootNode the root
+	stored     int64        // bytes of nodes at the most; see reserve
 	objects    *mem.Space   // what shared mappings show, see shared.go
 	lastObject uint64       // address of the last object
 	out        [3]*chunk    // what went to stdout [1] and stderr [2], newest first
@@ -292,10 +300,21 @@ func (s *System) Syscall() Outcome {
 	return s.settle()
 }
 
+// Exceeded says which limit the current process has exceeded, if any; shared memory counts as its own.
+func (s *System) Exceeded() string {
+	if p := s.cur.proc; s.cfg.MaxMemory > 0 && p.Mem != nil && p.Mem.Touched()+s.objects.Touched() > s.cfg.MaxMemory {
+		return fmt.Sprintf("the program uses more than %d MiB of memory", s.cfg.MaxMemory>>20)
+	}
+	return ""
+}
+
 // settle delivers what became pending to the current task and reports.
 func (s *System) settle() Outcome {
 	if s.ended {
 		return Outcome{Kind: Exited}
+	}
+	if what := s.Exceeded(); what != "" {
+		return Outcome{Kind: Unsupported, What: what}
 	}
 	t := s.cur
 	if out, stop := s.deliver(t); stop {

@@ -264,6 +264,9 @@ func (c *call) sysVfork() (uint64, error) {
 }
 func (c *call) sysClone() (uint64, error) { return c.clone(c.a[0], c.a[1], c.a[2], c.a[3], c.a[4]) }
 
+// maxTasks is RLIMIT_NPROC.
+const maxTasks = 512
+
 // clone implements clone(2) for threads, for fork and for vfork.
 func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, error) {
 	if c.was.Kind == waitVfork {
@@ -282,7 +285,7 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	if flags&0xff != 0 && flags&0xff != uint64(unix.SIGCHLD) {
 		return 0, unsupported("an exit signal other than SIGCHLD")
 	}
-	if len(c.s.tasks) >= 512 {
+	if len(c.s.tasks) >= maxTasks || len(c.s.procs) >= maxTasks { // zombies count
 		return 0, unix.EAGAIN
 	}
 	tid := c.s.lastID + 1

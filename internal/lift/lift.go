@@ -10,6 +10,7 @@ package lift
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
 
@@ -114,7 +115,13 @@ func unsupported(in *Inst) error {
 
 // Lift decodes and translates the block that starts at pc. An instruction that
 // is not supported ends the block with an Unsup uop, so that what precedes it still runs.
-func Lift(pc uint64, fetch Fetch) (*ir.Block, error) {
+func Lift(pc uint64, fetch Fetch) (*ir.Block, error) { return block(pc, fetch, false) }
+
+// LiftWritable is Lift for code that may write itself: the block ends with the first instruction that writes memory, so
+// that what follows is fetched after it.
+func LiftWritable(pc uint64, fetch Fetch) (*ir.Block, error) { return block(pc, fetch, true) }
+
+func block(pc uint64, fetch Fetch, untilStore bool) (*ir.Block, error) {
 	blk := &ir.Block{PC: pc}
 	b := &builder{blk: blk}
 	at := pc
@@ -150,6 +157,9 @@ func Lift(pc uint64, fetch Fetch) (*ir.Block, error) {
 		}
 		at = in.End()
 		blk.Next = at
+		if untilStore && slices.ContainsFunc(blk.Uops[start:], stores) {
+			break
+		}
 	}
 	if !b.done {
 		blk.Taken = blk.Next
@@ -157,6 +167,11 @@ func Lift(pc uint64, fetch Fetch) (*ir.Block, error) {
 	}
 	finish(blk)
 	return blk, nil
+}
+
+// stores reports whether u may write memory.
+func stores(u ir.Uop) bool {
+	return u.Op == ir.Store || u.Op == ir.Helper && ir.Helpers[u.Imm].Mem != nil
 }
 
 // Describe returns the text and bytes of the instruction at pc, for messages.

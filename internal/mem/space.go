@@ -118,6 +118,8 @@ type Space struct {
 	// TextID changes whenever executable code may have changed; two spaces with
 	// one TextID have the same executable bytes.
 	TextID uint64
+	// granules is the number of granules in the tree.
+	granules uint64
 	// Gen changes whenever a cached translation of addresses to granules may be stale.
 	Gen uint64
 	// Objects is what areas with Obj show; all spaces of a system have the same. nil: there are no such areas.
@@ -147,6 +149,9 @@ func (s *Space) Fork() *Space {
 	t.Gen = s.Gen
 	return &t
 }
+
+// Touched returns how much memory has content of its own, in bytes: what was written, and what was read of files.
+func (s *Space) Touched() uint64 { return s.granules * GranuleSize }
 
 // Areas returns the mapped areas in ascending order; the caller must not change them.
 func (s *Space) Areas() []*Area { return s.areas }
@@ -355,6 +360,7 @@ func (s *Space) dropNode(n *node, depth int, base, lo, hi uint64) *node {
 	}
 	span := uint64(1) << (fanBits * (levels - depth)) // numbers covered by n
 	if base >= lo && base+span-1 <= hi {
+		s.granules -= n.count()
 		return nil
 	}
 	if base > hi || base+span-1 < lo {
@@ -368,12 +374,32 @@ func (s *Space) dropNode(n *node, depth int, base, lo, hi uint64) *node {
 			continue
 		}
 		if n.leafs != nil {
+			if n.leafs[i] != nil {
+				s.granules--
+			}
 			n.leafs[i] = nil
 		} else {
 			n.kids[i] = s.dropNode(n.kids[i], depth+1, b, lo, hi)
 		}
 	}
 	return n
+}
+
+// count returns the number of granules below n.
+func (n *node) count() (c uint64) {
+	for _, k := range n.kids {
+		if k != nil {
+			c += k.count()
+		}
+	}
+	if n.leafs != nil {
+		for _, g := range n.leafs {
+			if g != nil {
+				c++
+			}
+		}
+	}
+	return c
 }
 
 // own returns n, or a copy of it, that this space may write.
@@ -488,6 +514,7 @@ func (s *Space) readable(addr uint64, need guest.Prot) *granule {
 	}
 	p := s.slot(addr, false)
 	*p = &granule{owner: s.owner}
+	s.granules++
 	fill(*p, a, addr)
 	return *p
 }
@@ -511,6 +538,7 @@ func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 	switch {
 	case *p == nil:
 		*p = &granule{owner: s.owner}
+		s.granules++
 		fill(*p, a, addr)
 	case (*p).owner != s.owner:
 		c := **p

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"symchef/internal/exec"
 	"symchef/internal/expr"
@@ -11,10 +12,13 @@ import (
 	"symchef/internal/mem"
 )
 
+// maxStdin bounds the standard input of Exec in bytes: it is read before the program starts.
+const maxStdin = 1 << 30
+
 // Exec runs a program concretely in the machine: its output goes to stdout and
 // stderr, and the status is the program's own, 128+N if signal N killed it.
-// 3 means that the machine could not go on.
-func Exec(argv []string, stdin io.Reader, stdout, stderr io.Writer, report bool) int {
+// 3 means that the machine could not go on, or not within maxMemory bytes (0: no limit).
+func Exec(argv []string, stdin io.Reader, stdout, stderr io.Writer, report bool, maxMemory uint64) int {
 	t, err := resolveProgram(&Options{Program: argv}, mustGetwd())
 	if err != nil {
 		fmt.Fprintln(stderr, "symchef:", err)
@@ -22,8 +26,14 @@ func Exec(argv []string, stdin io.Reader, stdout, stderr io.Writer, report bool)
 	}
 	cfg := kernelConfig(t.tc, false, 0)
 	cfg.Env = os.Environ()
+	cfg.Stdout, cfg.Stderr = stdout, stderr
+	cfg.MaxMemory = maxMemory / 2
+	limitMemory(maxMemory)
 	if stdin != nil {
-		b, err := io.ReadAll(stdin)
+		b, err := io.ReadAll(io.LimitReader(stdin, maxStdin+1))
+		if err == nil && len(b) > maxStdin {
+			err = fmt.Errorf("more than %d MiB", maxStdin>>20)
+		}
 		if err != nil {
 			fmt.Fprintln(stderr, "symchef: standard input:", err)
 			return StatusUsage
@@ -37,18 +47,16 @@ func Exec(argv []string, stdin io.Reader, stdout, stderr io.Writer, report bool)
 	}
 	m := exec.New(expr.New())
 	facts := &exec.Facts{}
-	outN, errN := 0, 0
-	flush := func() {
-		o, e := sys.Stdout().Data, sys.Stderr().Data
-		stdout.Write(o[outN:])
-		stderr.Write(e[errN:])
-		outN, errN = len(o), len(e)
-	}
 	for {
-		stop := m.Run(sys, facts, 100<<20)
-		flush()
+		stop := m.Run(sys, facts, 1<<20)
 		switch stop.Kind {
 		case exec.Budget:
+			if maxMemory > 0 && heap().inUse > maxMemory {
+				if runtime.GC(); heap().inUse > maxMemory {
+					fmt.Fprintf(stderr, "symchef: unsupported: the program's processes use more than %d MiB of memory together\n", maxMemory>>20)
+					return StatusEngine
+				}
+			}
 			continue
 		case exec.Exited:
 			st := sys.ExitStatus()

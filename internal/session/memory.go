@@ -3,6 +3,7 @@ package session
 import (
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 )
 
 // heapSize is the memory of this process: what the last collection found alive, and what is in use.
@@ -20,6 +21,9 @@ func limitMemory(limit uint64) {
 		debug.SetMemoryLimit(int64(limit))
 	}
 }
+
+// memoryEvery is the time between two looks at the memory.
+const memoryEvery = 100 * time.Millisecond
 
 // patience is how many collections in a row may find more alive than the limit, although
 // all was given up that can be.

@@ -65,6 +65,9 @@ type Options struct {
 	OnEnd func(*explore.Explorer)
 }
 
+// DefaultMemory is MaxMemory unless said otherwise.
+const DefaultMemory = 4 << 30
+
 // Exit statuses of `symchef run`.
 const (
 	StatusOK       = 0

@@ -61,7 +61,7 @@ func rerunAll(c context.Context, dir, id string, stdout io.Writer) (agreed, stra
 
 // rerun executes one test case from the start of its process; why says how it differs.
 func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why string, err error) {
-	o := &Options{Seed: sum.Seed, StdinLen: -1}
+	o := &Options{Seed: sum.Seed, StdinLen: -1, MaxMemory: DefaultMemory}
 	t, err := recorded(sum)
 	if err != nil {
 		return "", err

@@ -36,25 +36,26 @@ type run struct {
 	halt       context.Context
 	stopSolver context.CancelFunc
 
-	mu       sync.Mutex // guards what follows
-	workers  []*worker
-	sum      rundir.Summary
-	prog     *progress
-	started  time.Time
-	limit    time.Time       // of the exploration; zero: none
-	classes  map[string]bool // of test cases, by outcome and output
-	groups   map[string]bool // high-level paths
-	ended    int             // low-level paths
-	tests    []testcase.Test
-	lastSum  time.Time
-	lastLive uint64 // bytes
-	over     int    // collections in a row that found more alive than the limit
-	saveErr  error
-	hadBegin bool
-	cfg      kernel.Config // of a run of a language
-	image    []byte        // the system where the test begins, for further workers
-	help     func()        // starts them
-	why      string        // a limit that has ended the exploration
+	mu         sync.Mutex // guards what follows
+	workers    []*worker
+	sum        rundir.Summary
+	prog       *progress
+	started    time.Time
+	limit      time.Time       // of the exploration; zero: none
+	classes    map[string]bool // of test cases, by outcome and output
+	groups     map[string]bool // high-level paths
+	ended      int             // low-level paths
+	tests      []testcase.Test
+	lastSum    time.Time
+	lastMemory time.Time
+	lastLive   uint64 // bytes
+	over       int    // collections in a row that found more alive than the limit
+	saveErr    error
+	hadBegin   bool
+	cfg        kernel.Config // of a run of a language
+	image      []byte        // the system where the test begins, for further workers
+	help       func()        // starts them
+	why        string        // a limit that has ended the exploration
 
 	left           []explore.Frontier // when the exploration has ended
 	resumed        *checkpoint        // where this run goes on; nil: it is new
@@ -306,8 +307,10 @@ func (w *worker) onTick(x *explore.Explorer) string {
 		}
 		w.seen = w.tally()
 		r.saveCheckpoint([]explore.Frontier{x.Frontier()})
-	case r.prog.due(now) || now.Sub(r.lastSum) > time.Second:
+	case now.Sub(r.lastMemory) > memoryEvery:
+		r.lastMemory = now
 		r.why = w.memory()
+	case r.prog.due(now) || now.Sub(r.lastSum) > time.Second:
 		w.seen = w.tally()
 		r.update()
 		r.prog.show(now, r)

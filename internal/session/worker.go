@@ -168,6 +168,9 @@ func (w *worker) boot() (*state.State, error) {
 	r := w.r
 	guest := r.t.desc != nil
 	cfg := kernelConfig(r.t.tc, guest, r.o.Seed)
+	if r.o.MaxMemory > 0 { // for one path; the others and the engine need theirs
+		cfg.MaxMemory = max(r.o.MaxMemory/4, leastMemory)
+	}
 	var root *state.State
 	if guest {
 		if err := installModels(w.m, r.t.found.Image, r.t.tc.Interpreter); err != nil {
