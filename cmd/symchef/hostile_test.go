@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"symchef/internal/rundir"
 )
 
 //go:embed testdata/hostile.c
@@ -105,6 +107,7 @@ func TestHostileExec(t *testing.T) {
 		{"selfmod", 0, "2001000 42"},
 		{"churn 3000", 0, "375876"},
 		{"jit", 139, "19900"},
+		{"sharedcode", 0, "1215"},
 		{"children", 0, "all as expected"},
 		{"host PID precious", 0, "kill -1, file replaced"},
 	} {
@@ -134,4 +137,42 @@ func TestHostileOutput(t *testing.T) {
 	cmd.Stdout = null
 	h.finish(cmd).want(0)
 	h.harmless("output", cmd.ProcessState.SysUsage().(*syscall.Rusage))
+}
+
+// TestHostileRun: the same while paths are explored and replayed.
+func TestHostileRun(t *testing.T) {
+	for _, c := range []struct {
+		args    string
+		outcome string
+	}{
+		{"bomb", "hang: longer than 2s"},
+		{"memory", "unsupported: the program uses more than 128 MiB of memory"},
+		{"zero", "unsupported: the program uses more than 128 MiB of memory"},
+		{"output 10240", "unsupported: write(0x1, "},
+		{"file 10240", "exit 1"},
+		{"recursion", "crash SIGSEGV"},
+		{"wild", "crash SIGSEGV"},
+		{"divide", "crash SIGFPE"},
+		{"selfmod", "ok"},
+		{"children", "ok"},
+		{"host PID precious", "ok"},
+	} {
+		t.Run(strings.ReplaceAll(c.args, " ", "-"), func(t *testing.T) {
+			h := newHost(t)
+			args := strings.ReplaceAll(c.args, "PID", fmt.Sprint(h.sleeper.Process.Pid))
+			out := filepath.Join(t.TempDir(), "out")
+			cmd := h.command(append([]string{"run", "--out", out, "--max-memory", fmt.Sprint(budget), "--path-time", "2s", "--time", "30s",
+				"--no-replay", "--stdin", "1", "--", "./hostile"}, strings.Fields(args)...)...)
+			h.finish(cmd)
+			r, err := rundir.Open(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests, _, err := r.Tests()
+			if err != nil || len(tests) != 1 || !strings.HasPrefix(tests[0].Outcome.String(), c.outcome) {
+				t.Errorf("%v, %d tests: %s; want %s", err, len(tests), outcomes(tests), c.outcome)
+			}
+			h.harmless(c.args, cmd.ProcessState.SysUsage().(*syscall.Rusage))
+		})
+	}
 }

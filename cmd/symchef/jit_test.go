@@ -36,7 +36,7 @@ function fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
 $a = []; for ($i = 0; $i < 500; $i++) { $a[] = mix($i % 50); }
 printf("%d %.10f %d %s\n", mix(3000), logistic(2000), fib(16), md5(implode(",", $a)));
 $now = opcache_get_status(false)["jit"];
-if ($now["buffer_free"] >= $on["buffer_free"]) { exit(1); }
+if ($now["buffer_size"] <= $now["buffer_free"]) { exit(1); }
 `},
 		{"php-function", "php8.2", []string{"-d", "opcache.enable_cli=1", "-d", "opcache.jit=function", "-d", "opcache.jit_buffer_size=8M"}, `<?php
 function collatz($n) { for ($k = 0; $n != 1; $k++) { $n = $n % 2 ? 3 * $n + 1 : intdiv($n, 2); } return $k; }

@@ -24,6 +24,7 @@ func (m *Machine) use(s *mem.Space) {
 	if m.space == s && m.spaceVersion == v {
 		return
 	}
+	s.Refresh()
 	clear(m.tlbR[:])
 	clear(m.tlbW[:])
 	m.space, m.spaceVersion = s, v

@@ -48,7 +48,7 @@ func (c *call) sysMmap() (uint64, error) {
 			return 0, err
 		}
 	} else if a.Shared {
-		a.Name = "/dev/zero (deleted)"
+		a.Name = anonymousName
 	}
 	m := c.p.Mem
 	switch {
@@ -81,8 +81,8 @@ func (c *call) sysMmap() (uint64, error) {
 			return 0, err
 		}
 	}
-	if a.Obj != 0 && a.Prot&guest.ProtExec != 0 {
-		return 0, unsupported(execShared)
+	if err := c.s.shareCode(a); err != nil {
+		return 0, err
 	}
 	if err := m.MapArea(a); err != nil {
 		return 0, unix.ENOMEM
@@ -175,8 +175,14 @@ func (c *call) sysMprotect() (uint64, error) {
 		case a.End <= c.a[0] || a.Start >= c.a[0]+size:
 		case a.ReadOnly && c.a[2]&uint64(guest.ProtWrite) != 0:
 			return 0, unix.EACCES
-		case a.Obj != 0 && c.a[2]&uint64(guest.ProtExec) != 0, a.Obj == 0 && a.Shared && c.a[2]&uint64(guest.ProtWrite) != 0:
+		case a.Obj == 0 && a.Shared && c.a[2]&uint64(guest.ProtWrite) != 0:
 			return 0, unsupported(execShared)
+		case c.a[2]&uint64(guest.ProtExec) != 0:
+			p := a.Part(max(a.Start, c.a[0]), min(a.End, c.a[0]+size))
+			p.Prot = guest.ProtExec
+			if err := c.s.shareCode(p); err != nil {
+				return 0, err
+			}
 		}
 	}
 	if c.p.Mem.Protect(c.a[0], size, protOf(c.a[2])) != nil {
@@ -185,8 +191,25 @@ func (c *call) sysMprotect() (uint64, error) {
 	return 0, nil
 }
 
-// execShared is refused because translations of one mapping do not notice writes through another.
-const execShared = "shared writable memory that is executable"
+// execShared is refused because translations of code do not notice writes to the file.
+const execShared = "a shared writable mapping of a file that is executable"
+
+// anonymousName is what /proc/PID/maps shows of anonymous shared memory.
+const anonymousName = "/dev/zero (deleted)"
+
+// shareCode marks the object of an executable area as code, if it shows one.
+func (s *System) shareCode(a mem.Area) error {
+	switch {
+	case a.Obj == 0 || a.Prot&guest.ProtExec == 0:
+		return nil
+	case a.Name != anonymousName:
+		return unsupported(execShared)
+	}
+	if s.objects.Protect(a.Obj, a.End-a.Start, readWrite|guest.ProtExec) != nil {
+		return unix.ENOMEM
+	}
+	return nil
+}
 
 func (c *call) sysMadvise() (uint64, error) {
 	size, err := pages(c.a[0], c.a[1])

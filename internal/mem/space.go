@@ -23,6 +23,7 @@ package mem
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"sync/atomic"
 
@@ -82,7 +83,8 @@ type Area struct {
 	Shared     bool // MAP_SHARED
 	ReadOnly   bool // may never be written: the file was opened for reading
 	// Obj is the address in the space of objects that is shown at Start, page-aligned; 0: the area's content is its own.
-	// Where nothing is mapped there, accesses fault: the mapping is longer than the object.
+	// Where nothing is mapped there, accesses fault: the mapping is longer than the object. Where code is fetched
+	// from an object, the object's own area must be executable, too: that is how writes to it are seen.
 	Obj uint64
 }
 
@@ -118,6 +120,8 @@ type Space struct {
 	// TextID changes whenever executable code may have changed; two spaces with
 	// one TextID have the same executable bytes.
 	TextID uint64
+	// objText is the TextID of Objects that TextID takes into account.
+	objText uint64
 	// granules is the number of granules in the tree.
 	granules uint64
 	// Gen changes whenever a cached translation of addresses to granules may be stale.
@@ -132,6 +136,18 @@ func (s *Space) Version() uint64 {
 		return s.Gen
 	}
 	return s.Gen + s.Objects.Gen // neither ever decreases
+}
+
+// Refresh makes TextID tell of writes to shared code, through whatever mapping. It must be called where Version has changed
+// and before code is fetched.
+func (s *Space) Refresh() {
+	if s.Objects == nil || s.objText == s.Objects.TextID {
+		return
+	}
+	s.objText = s.Objects.TextID
+	if slices.ContainsFunc(s.shows, func(a *Area) bool { return a.Prot&guest.ProtExec != 0 }) {
+		s.TextID = lastText.Add(1)
+	}
 }
 
 var lastOwner, lastText atomic.Uint64
@@ -569,6 +585,11 @@ func (s *Space) WritePage(addr uint64) *[GranuleSize]byte {
 	a := s.Find(addr)
 	if a == nil || a.Prot&guest.ProtExec != 0 {
 		return nil
+	}
+	if a.Obj != 0 {
+		if o := s.Objects.Find(a.inObject(addr)); o != nil && o.Prot&guest.ProtExec != 0 {
+			return nil
+		}
 	}
 	g := s.writable(addr, guest.ProtWrite, false)
 	if g == nil || g.sym != nil {

@@ -68,6 +68,9 @@ type Options struct {
 // DefaultMemory is MaxMemory unless said otherwise.
 const DefaultMemory = 4 << 30
 
+// leastMemory is the memory that a path gets however small MaxMemory is, in bytes.
+const leastMemory = 64 << 20
+
 // Exit statuses of `symchef run`.
 const (
 	StatusOK       = 0

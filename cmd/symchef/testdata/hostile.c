@@ -225,6 +225,29 @@ int main(int argc, char **argv) {
 		fflush(stdout);
 		p[0] = 0; // not writable now
 	}
+	if (is(argv, "sharedcode")) { // code that another process writes
+		unsigned char *p = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), *q = p + 4096;
+		unsigned sum = 0;
+		for (unsigned i = 0; i < 50; i++) {
+			unsigned char body[] = {0xb8, i, 0, 0, 0, 0xc3};
+			if (i == 5)
+				mprotect(q, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+			if (i % 2) {
+				int status;
+				pid_t c = fork();
+				if (c == 0) {
+					memcpy(q, body, sizeof body);
+					_exit(0);
+				}
+				waitpid(c, &status, 0);
+			} else
+				memcpy(q, body, sizeof body);
+			if (i >= 5)
+				sum += ((unsigned (*)(void))q)();
+		}
+		printf("%u\n", sum);
+		return 0;
+	}
 	if (is(argv, "children")) { // how each child died
 		int signals[] = {SIGKILL, SIGSEGV, SIGTERM, SIGFPE, SIGABRT};
 		for (int k = 0; k < 5; k++) {
