@@ -1,9 +1,7 @@
 package session
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,7 +15,7 @@ import (
 )
 
 // checkpointVersion changes whenever the content of a checkpoint does.
-const checkpointVersion = 2
+const checkpointVersion = 3
 
 // checkpoint is what a run needs to go on: all that is not explored, and the
 // numbers of what is. It goes with the first TestsSize bytes of the test cases.
@@ -68,12 +66,12 @@ func (r *run) saveCheckpoint(parts []explore.Frontier) {
 	}
 	t := r.tally()
 	c.Tally = keptTally{t.counts, t.symbolic, t.codeBytes, t.solver.Queries, t.solver.AnsweredWithoutBackend(), t.solver.Unknown, t.solver.Time}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(c); err != nil {
+	b, err := seal(c)
+	if err != nil {
 		r.keep(fmt.Errorf("checkpoint: %w", err))
 		return
 	}
-	r.keep(r.w.WriteFrontier(b.Bytes()))
+	r.keep(r.w.WriteFrontier(b))
 	r.nextCheckpoint = time.Now().Add(max(r.o.Checkpoint, 20*time.Since(began)))
 }
 
@@ -92,8 +90,8 @@ func resume(o *Options) (*run, error) {
 		return nil, &usageError{fmt.Sprintf("%s: nothing is left to explore", dir)}
 	}
 	var c checkpoint
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&c); err != nil || c.Version != checkpointVersion {
-		return nil, &usageError{fmt.Sprintf("%s: the frontier is not of this version of symchef", dir)}
+	if !unseal(data, &c) || c.Version != checkpointVersion {
+		return nil, &usageError{fmt.Sprintf("%s: the frontier is damaged, or not of this version of symchef", dir)}
 	}
 	o.Out, o.AllPaths, o.Strategy, o.Seed = dir, c.Options.AllPaths, c.Options.Strategy, c.Options.Seed
 	o.StdinLen, o.ArgvCount, o.ArgvLen = c.Options.StdinLen, c.Options.ArgvCount, c.Options.ArgvLen

@@ -33,24 +33,31 @@ type snapshot struct {
 	System    []byte
 }
 
-// encodeSnapshot is the content of a cache file: the digest of what follows, then s.
-func encodeSnapshot(s snapshot) ([]byte, error) {
-	s.Version = snapshotVersion
+// seal encodes v, after the digest of that.
+func seal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.Write(make([]byte, sha256.Size))
-	err := gob.NewEncoder(&buf).Encode(s)
+	err := gob.NewEncoder(&buf).Encode(v)
 	sum := sha256.Sum256(buf.Bytes()[sha256.Size:])
 	copy(buf.Bytes(), sum[:])
 	return buf.Bytes(), err
 }
 
+// unseal is the reverse; false if data is damaged.
+func unseal(data []byte, v any) bool {
+	return len(data) >= sha256.Size && sha256.Sum256(data[sha256.Size:]) == [sha256.Size]byte(data) &&
+		gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(v) == nil
+}
+
+// encodeSnapshot is the content of a cache file.
+func encodeSnapshot(s snapshot) ([]byte, error) {
+	s.Version = snapshotVersion
+	return seal(s)
+}
+
 // decodeSnapshot reads a cache file; false if it is not, whole, the snapshot of key.
 func decodeSnapshot(data []byte, key string) (s snapshot, ok bool) {
-	if len(data) < sha256.Size || sha256.Sum256(data[sha256.Size:]) != [sha256.Size]byte(data) {
-		return s, false
-	}
-	err := gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(&s)
-	return s, err == nil && s.Version == snapshotVersion && s.Key == key
+	return s, unseal(data, &s) && s.Version == snapshotVersion && s.Key == key
 }
 
 // CacheDir makes the folder of boot snapshots, by default in the user's cache:
