@@ -1,0 +1,60 @@
+package ehframe
+
+import (
+	"bytes"
+	"debug/elf"
+	"testing"
+)
+
+// FuzzFrames reads the functions of damaged ELF files.
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte("\x7fELF\x02\x01\x01"))
+	f.Add(tinyELF())
+	if e, err := elf.NewFile(bytes.NewReader(tinyELF())); err != nil {
+		f.Fatal(err)
+	} else if fs, err := Functions(e); err != nil || len(fs) != 1 {
+		f.Fatal(fs, err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := elf.NewFile(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		Functions(e)
+	})
+}
+
+// tinyELF is a file whose call frame information lists one function.
+func tinyELF() []byte {
+	b := make([]byte, 0x200)
+	copy(b, "\x7fELF\x02\x01\x01")
+	put := func(at int, v uint64, n int) {
+		for i := range n {
+			b[at+i] = byte(v >> (8 * i))
+		}
+	}
+	put(16, 3, 2)
+	put(18, 62, 2)
+	put(20, 1, 4)
+	put(40, 0x100, 8) // section headers
+	put(52, 64, 2)
+	put(54, 56, 2)
+	put(58, 64, 2)
+	put(60, 3, 2)
+	put(62, 2, 2)
+	section := func(i int, name, kind, addr, off, size uint64) {
+		at := 0x100 + 64*i
+		put(at, name, 4)
+		put(at+4, kind, 4)
+		put(at+16, addr, 8)
+		put(at+24, off, 8)
+		put(at+32, size, 8)
+	}
+	section(1, 1, 1, 0x40, 0x40, 0x48)
+	section(2, 11, 3, 0, 0xc0, 0x20)
+	copy(b[0xc1:], ".eh_frame\x00.shstrtab")
+	cie := "\x14\x00\x00\x00\x00\x00\x00\x00\x01zR\x00\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\x00\x00"
+	fde := "\x14\x00\x00\x00\x1c\x00\x00\x00\x00\x10\x00\x00\x40\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+	copy(b[0x40:], cie+fde)
+	return b
+}
