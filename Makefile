@@ -1,5 +1,5 @@
 # Everything a developer types. `make check` is the whole gate.
-.PHONY: symchef test check fmt bench bench-solver conformance cpu-check mutate
+.PHONY: symchef test check fmt bench bench-solver bench-search conformance cpu-check mutate
 
 symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
@@ -27,6 +27,12 @@ bench: symchef
 # The queries of fixed targets, recorded on the first run: the solver chain against z3 and cvc5.
 bench-solver:
 	go test -run '^$$' -bench Solver -benchtime 1x -timeout 0 ./internal/bench
+
+# Search strategies on ten libraries; hours. BUDGET and SEEDS make it shorter.
+BUDGET ?= 5000000000
+SEEDS ?= 5
+bench-search:
+	go test -run '^$$' -bench Search -benchtime 1x -timeout 0 ./internal/bench -args -budget $(BUDGET) -seeds $(SEEDS) -update
 
 # 50 random faults in rewrite rules and instruction semantics: the tests have to find them.
 mutate:
