@@ -311,6 +311,9 @@ func (t *tty) held() int {
 // writeTTY is write(2) on either side.
 func (c *call) writeTTY(i int, f *file, b mem.Bytes) (uint64, error) {
 	done, data := c.was.Done, b.Data
+	if !b.IsConcrete() { // write(2) has asked for concrete bytes, sendfile(2) has not
+		return 0, unsupported("symbolic bytes for a terminal")
+	}
 	if c.s.hung(f) {
 		return 0, unix.EIO
 	}

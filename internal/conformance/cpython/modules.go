@@ -16,8 +16,6 @@ type Exclusion struct {
 	Reason  string
 }
 
-const noXattr = "files of the machine have no extended attributes"
-
 // Modules is the table.
 var Modules = []Module{
 	{Name: "test_errno"},
@@ -144,12 +142,8 @@ var Modules = []Module{
 	{Name: "test_bytes"},
 	{Name: "test_unicode"},
 	{Name: "test_exceptions"},
-	{Name: "test_shutil", Excluded: []Exclusion{
-		{"*xattr*", noXattr},
-	}},
-	{Name: "test_os", Excluded: []Exclusion{
-		{"ExtendedAttributeTests.*", noXattr},
-	}},
+	{Name: "test_shutil"},
+	{Name: "test_os"},
 	{Name: "test_statistics"},
 	{Name: "test_datetime"},
 	{Name: "test_pickle"},
