@@ -129,6 +129,7 @@ type Explorer struct {
 	nextID  uint64
 	base    uint64 // instructions retired before the exploration
 	began   time.Time
+	anchors anchors // on the way to virtual candidates
 }
 
 // New returns an explorer.
@@ -314,7 +315,7 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 		panic(fmt.Sprintf("explore: %v at %#x is decided twice", kind, pc))
 	}
 	if x.trail != nil {
-		x.follow(s, kind, pc, r)
+		x.decideAs(s, kind, pc, r)
 		return
 	}
 	v, w := x.ctx.Eval(r, s.Model), x.ctx.Width(r)

@@ -33,18 +33,23 @@ type Trail struct {
 // Follow runs the path of trail from root. The error says where the program
 // strays from the log; the end is reported to OnPath.
 func (x *Explorer) Follow(c context.Context, root *state.State, trail *Trail) error {
-	x.trail = trail
-	defer func() { x.trail = nil }()
 	if !x.cfg.Booting {
 		x.base = root.Sys.Retired
 	}
+	return x.follow(c, root, trail)
+}
+
+// follow goes on from s, a state after the first decisions of trail.
+func (x *Explorer) follow(c context.Context, s *state.State, trail *Trail) error {
+	x.trail = trail
+	defer func() { x.trail = nil }()
 	x.began = time.Now()
-	root.Rebase(x.ctx, trail.Model)
+	s.Rebase(x.ctx, trail.Model)
 	n := len(trail.Decisions)
 	if trail.next == n && (trail.Open || trail.fork && trail.excl == nil) {
 		trail.arrived = true
 	}
-	for trail.err == nil && c.Err() == nil && !trail.arrived && x.step(root) {
+	for trail.err == nil && c.Err() == nil && !trail.arrived && x.step(s) {
 	}
 	switch {
 	case c.Err() != nil:
@@ -75,9 +80,12 @@ func (t *Trail) take(kind exec.DecisionKind, pc uint64) (v uint64, ok bool) {
 	return uint64(d.Value), true
 }
 
-// follow makes the decision about r that the trail has.
-func (x *Explorer) follow(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) {
+// decideAs makes the decision about r that the trail has.
+func (x *Explorer) decideAs(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) {
 	t := x.trail
+	if t.fork && t.next%anchorEvery == 0 {
+		x.anchors.drop(s)
+	}
 	if t.fork && t.next == len(t.Decisions) {
 		for _, v := range t.excl {
 			s.Excl = append(s.Excl, state.Constraint{R: r, V: v})

@@ -100,13 +100,21 @@ func (x *Explorer) undecided(what string, conj []expr.Ref) string {
 	return "solver: undecided " + what
 }
 
-// materialise brings back the state of a virtual candidate by following its log.
+// materialise brings back the state of a virtual candidate by following its log, from an anchor if there is one.
 func (x *Explorer) materialise(p *candidate) (*state.State, error) {
-	s := x.root.Fork()
-	s.Resume(x.ctx)
 	began := x.began
-	err := x.Follow(context.Background(), s, &Trail{Decisions: p.log.Decisions(), Model: p.model, fork: true, excl: p.excl})
-	x.began = began
+	defer func() { x.began = began }()
+	t := &Trail{Decisions: p.log.Decisions(), Model: p.model, fork: true, excl: p.excl}
+	from := x.root
+	if a, ok := x.anchors.below(p.log); ok {
+		from, t.next = a.st, a.log.Depth
+	}
+	s := from.Fork()
+	s.Resume(x.ctx)
+	err := x.follow(context.Background(), s, t)
+	if err == nil {
+		x.anchors.drop(s)
+	}
 	return s, err
 }
 
@@ -156,6 +164,6 @@ func (x *Explorer) Renew(ctx *expr.Ctx, m *exec.Machine, s Solver, root *state.S
 		}
 		p.model = models[key]
 	}
-	x.ctx, x.m, x.solv = ctx, m, s
+	x.ctx, x.m, x.solv, x.anchors = ctx, m, s, anchors{}
 	x.setRoot(root)
 }

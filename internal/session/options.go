@@ -51,8 +51,8 @@ type Options struct {
 	// ArgvCount symbolic arguments of ArgvLen bytes each follow the program's own.
 	ArgvCount, ArgvLen int
 
-	// Forgetful keeps no pending state and no engine longer than a path; for tests.
-	Forgetful bool
+	// Virtual keeps no pending state, Forgetful no engine either, longer than a path; for tests.
+	Virtual, Forgetful bool
 	// ModelSeed makes the solver answer with random models; for tests.
 	ModelSeed uint64
 	// OnGive is called when a worker gives jobs to others; for tests.

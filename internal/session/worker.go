@@ -219,6 +219,9 @@ func (w *worker) watch() {
 
 // onPick replaces the engine if its expressions have become too many.
 func (w *worker) onPick(x *explore.Explorer) {
+	if w.r.o.Virtual {
+		x.Evict(0)
+	}
 	if !w.renew && !w.r.o.Forgetful {
 		return
 	}

@@ -17,6 +17,8 @@
 package state
 
 import (
+	"math/bits"
+
 	"symchef/internal/device"
 	"symchef/internal/exec"
 	"symchef/internal/expr"
@@ -53,8 +55,19 @@ type Entry struct {
 	// At is the instruction of the interpreted program that took the decision; the zero Step where that is not followed.
 	At high.Step
 	// Digest rolls over PC and Kind of this entry and of all before it: a
-	// re-execution that strays differs at once.
-	Digest uint64
+	// re-execution that strays differs at once. Hash rolls over Value, too.
+	Digest, Hash uint64
+}
+
+// Equal reports whether l and m are the same decisions.
+func (l *Entry) Equal(m *Entry) bool {
+	for l != m {
+		if l == nil || m == nil || l.Depth != m.Depth || l.Hash != m.Hash || l.Kind != m.Kind || l.PC != m.PC || l.Value != m.Value {
+			return false
+		}
+		l, m = l.Parent, m.Parent
+	}
+	return true
 }
 
 // Input is a declared input of the path with its expressions.
@@ -164,10 +177,12 @@ func (s *State) ChainAt(pc uint64) uint64 {
 func (l *Entry) Add(kind exec.DecisionKind, pc, v uint64) *Entry {
 	e := &Entry{Parent: l, Kind: kind, PC: pc, Value: v, Depth: 1, Digest: 0xcbf29ce484222325}
 	if l != nil {
-		e.Depth, e.Digest = l.Depth+1, l.Digest
+		e.Depth, e.Digest, e.Hash = l.Depth+1, l.Digest, l.Hash
 	}
 	e.Digest = (e.Digest ^ pc ^ uint64(kind)<<56) * 0x100000001b3
 	e.Digest ^= e.Digest >> 29
+	hi, lo := bits.Mul64(e.Hash^e.Digest, 0x9e3779b97f4a7c15)
+	e.Hash = hi ^ lo ^ v*0xd6e8feb86659fd93
 	return e
 }
 
