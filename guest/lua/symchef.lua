@@ -128,15 +128,15 @@ function machine:integer(name, default, least, most)
 end
 
 -- Eight bytes as a double. Where nothing reads them, the interpreter does, as a constant in compiled code.
-local to_double
+local load, to_double = loadstring or load
 if string.unpack then
   function to_double(s) return (string.unpack("<d", s)) end
 else
   local pi = "\24\45\68\84\251\33\9\64"
-  local code = string.dump(loadstring("return 3.141592653589793"))
+  local code = string.dump(load("return 3.141592653589793"))
   local at = code:find(pi, 1, true)
   local head, tail = code:sub(1, at - 1), code:sub(at + 8)
-  function to_double(s) return loadstring(head .. s .. tail)() end
+  function to_double(s) return load(head .. s .. tail)() end
 end
 
 function machine:float(name, default, least, most)

@@ -16,7 +16,7 @@ func TestLua(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("COMPLETE_ONLY", *only)
-	for _, lua := range []string{"/usr/bin/lua5.4", "/usr/bin/lua5.3", "/usr/bin/lua5.1"} {
+	for _, lua := range []string{"/usr/bin/lua5.4", "/usr/bin/lua5.3", "/usr/bin/lua5.2", "/usr/bin/lua5.1"} {
 		t.Run(filepath.Base(lua), func(t *testing.T) {
 			needs(t, lua)
 			cmd := exec.Command(lua, "testdata/lua/native.lua", file)

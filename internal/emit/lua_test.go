@@ -75,7 +75,7 @@ func TestBustedRuns(t *testing.T) {
 		}
 		return path
 	}
-	for _, v := range []string{"5.4", "5.3", "5.1"} {
+	for _, v := range []string{"5.4", "5.3", "5.2", "5.1"} {
 		if _, err := os.Stat("/usr/bin/lua" + v); err == nil {
 			commands = append(commands, []string{"/usr/bin/lua" + v, write("stub.lua", stub)})
 		}

@@ -56,6 +56,7 @@ func TestStock(t *testing.T) {
 	}{
 		{"/usr/bin/lua5.4", 1, true, hlpc.Table, "lua-54", "1061f95d5cf9242924aac24fb75ecdcab7eac0e6", "lua5.4+0x1b3a0 jump r13 -0x4"},
 		{"/usr/bin/lua5.3", 1, true, hlpc.Table, "lua-53", "5a385d648fc81692de824e6caab1695b92711cc8", "lua5.3+0x19240 jump [rbp+0x28] -0x4"},
+		{"/usr/bin/lua5.2", 1, true, hlpc.Table, "lua-52", "6e0b55d0415ba05e40764fe6aa797fd99c768712", "lua5.2+0x17960 jump [r13+0x38] -0x4"},
 		{"/usr/bin/lua5.1", 1, true, hlpc.Table, "lua-51", "97c1063cf4058d17818dfa6325429bb6cdca9080", "lua5.1+0x16720 jump r14 +0x0"},
 		{"/usr/bin/luajit", 1, true, hlpc.Table, "", "79b0b8114f05a2726860c3141195279ceb0f6e29", "luajit+0x704e0 jump rbx -0x4"},
 		{"/usr/bin/python3.11", 4, true, hlpc.Table, "cpython-311", "c561f3aa7232f2bd6ac6d56bd475f1c154a00486", "python3.11+0x501f40 (_PyEval_EvalFrameDefault) jump r15 +0x0"},

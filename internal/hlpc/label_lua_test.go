@@ -26,7 +26,7 @@ func TestLinesOfLua(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := regexp.MustCompile(`^\t\d+\t\[(\d+)\]`)
-	for _, v := range []string{"5.4", "5.3", "5.1"} {
+	for _, v := range []string{"5.4", "5.3", "5.2", "5.1"} {
 		t.Run(v, func(t *testing.T) {
 			r, _ := calibrate(t, "/usr/bin/lua"+v)
 			luac, err := osexec.LookPath("luac" + v)

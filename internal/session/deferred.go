@@ -25,7 +25,7 @@ const deferredHash = 0x5eed1de5
 //   - get: a table has the key if one of its keys has the content. A deferred key is compared with every key of
 //     its length; another one with the deferred keys, which share a chain. So no two keys of a table are equal.
 //   - name: the interpreter's own parser compares addresses wherever it likes; its names are made concrete.
-//   - hash-long: the hash of long strings, which have no such object, does not depend on their bytes.
+//   - hash-long, or hash-bytes: the hash of long strings, which have no such object, does not depend on their bytes.
 //
 // A string is deferred if it has the hash; that a string with other bytes had it too would only cost a comparison.
 type deferred struct {
@@ -50,6 +50,7 @@ func newDeferred(md interp.Model, trampoline uint64) map[uint64]exec.Hook {
 		"next":         d.next,
 		"name":         d.name,
 		"hash-long":    d.hashLong,
+		"hash-bytes":   hashLength,
 	} {
 		if at, ok := md.Places[name]; ok {
 			hooks[at] = hook
@@ -75,7 +76,8 @@ func (d *deferred) intern(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exe
 			return false, stop
 		}
 	}
-	if n := c.R[ir.RDX]; n == 0 || n > 1<<30 || !s.HasSym(c.R[ir.RSI], n) {
+	most := d.n["most"]
+	if n := c.R[ir.RDX]; n == 0 || n > 1<<30 || most > 0 && n > most || !s.HasSym(c.R[ir.RSI], n) {
 		return false, nil
 	}
 	global, err := s.ReadU(c.R[ir.RDI]+d.n["global"], 8)
