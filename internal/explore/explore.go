@@ -154,7 +154,25 @@ func (x *Explorer) Pending() int {
 	return n
 }
 
-func (x *Explorer) drop(reason string) { x.Dropped[reason]++ }
+// drop counts what is given up of s.
+func (x *Explorer) drop(s *state.State, reason string) {
+	x.Dropped[reason]++
+	if x.cfg.High != nil {
+		x.cfg.High.Tree.Lose(s.High.Place())
+	}
+}
+
+// Waiting returns where the pending states are in the high-level tree; the beginning where that is not known.
+func (x *Explorer) Waiting() []high.Place {
+	var l []high.Place
+	for _, id := range x.ids() {
+		l = append(l, x.pending[id].high)
+	}
+	if x.cur != nil {
+		l = append(l, x.cur.High.Place())
+	}
+	return l
+}
 
 // chunk is how many instructions run between two looks at the limits.
 const chunk = 1 << 20
@@ -252,12 +270,12 @@ func (x *Explorer) step(s *state.State) bool {
 			return true
 		}
 		if x.cfg.PathInstructions > 0 && s.Sys.Retired-x.base > x.cfg.PathInstructions {
-			x.drop("limit: --path-instructions")
+			x.drop(s, "limit: --path-instructions")
 			x.end(s, End{Kind: Hang, What: fmt.Sprintf("more than %d instructions", x.cfg.PathInstructions)})
 			return false
 		}
 		if x.cfg.PathTime > 0 && time.Since(x.began) > x.cfg.PathTime {
-			x.drop("limit: --path-time")
+			x.drop(s, "limit: --path-time")
 			x.end(s, End{Kind: Hang, What: "longer than " + x.cfg.PathTime.String()})
 			return false
 		}
@@ -276,7 +294,7 @@ func (x *Explorer) step(s *state.State) bool {
 	case exec.Deadlock:
 		x.end(s, End{Kind: Hang, What: "deadlock: every task waits"})
 	case exec.Unsupported:
-		x.drop("unsupported: " + stop.What)
+		x.drop(s, "unsupported: "+stop.What)
 		x.end(s, End{Kind: Unsupported, What: stop.What})
 	}
 	return false
@@ -343,7 +361,7 @@ func (x *Explorer) assume(s *state.State, r expr.Ref) bool {
 		conj := append(append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...), r)
 		res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: 1})
 		if res == solver.Unknown {
-			x.drop(x.undecided("assumption", conj))
+			x.drop(s, x.undecided("assumption", conj))
 			return false
 		}
 		if res == solver.Unsat {

@@ -6,6 +6,7 @@ import (
 
 	"symchef/internal/exec"
 	"symchef/internal/expr"
+	"symchef/internal/high"
 	"symchef/internal/search"
 	"symchef/internal/solver"
 	"symchef/internal/state"
@@ -23,11 +24,12 @@ type candidate struct {
 	model expr.Assignment
 	node  *search.Node
 	place search.Place
+	high  high.Place
 	st    *state.State
 }
 
 func candidateOf(s *state.State, n *search.Node, at search.Place) *candidate {
-	c := &candidate{log: s.Log, model: s.Model, node: n, place: at, st: s}
+	c := &candidate{log: s.Log, model: s.Model, node: n, place: at, high: s.High.Place(), st: s}
 	for _, e := range s.Excl {
 		c.excl = append(c.excl, e.V)
 	}
@@ -85,7 +87,7 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 		x.Counts.Infeasible++
 		return nil, true
 	case solver.Unknown:
-		x.drop(x.undecided("query", conj))
+		x.drop(s, x.undecided("query", conj))
 		return nil, true
 	}
 	s.Rebase(x.ctx, model)

@@ -36,6 +36,9 @@ type DocEnd struct {
 	Outcome string   `json:"outcome"`
 	Low     int      `json:"low"`
 	Tests   []string `json:"tests,omitempty"`
+	// Complete: no low-level path of the high-level path is left, so its path condition is the
+	// disjunction of theirs.
+	Complete bool `json:"complete"`
 }
 
 // Doc returns the tree in the form to keep.
@@ -44,8 +47,22 @@ func (t *Tree) Doc() *Doc {
 	for _, c := range t.Codes {
 		d.Codes = append(d.Codes, hex.EncodeToString(c[:]))
 	}
-	d.add(t, &t.Root, -1)
+	d.add(t, &t.Root, -1, true)
 	return d
+}
+
+// Complete counts the high-level paths whose path conditions are complete.
+func (d *Doc) Complete() (n int) {
+	for i := range d.Nodes {
+		at := map[int]bool{}
+		for _, e := range d.Nodes[i].Ends {
+			if e.Complete && !at[e.After] {
+				at[e.After] = true
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (t *Tree) location(s Step) Location {
@@ -53,17 +70,22 @@ func (t *Tree) location(s Step) Location {
 	return Location{s.Code - 1, s.Offset, l.At(s.Offset)}
 }
 
-func (d *Doc) add(t *Tree, n *Node, parent int) int {
+// add appends n and what is below; complete tells that nothing is left above it.
+func (d *Doc) add(t *Tree, n *Node, parent int, complete bool) int {
 	at := len(d.Nodes)
 	out := DocNode{Parent: parent, Steps: len(n.Steps), Low: len(n.Ends)}
 	if len(n.Steps) > 0 {
 		out.First, out.Last = t.location(n.Steps[0]), t.location(n.Steps[len(n.Steps)-1])
 	}
+	first := len(n.Steps) + 1 // where something is left
+	for _, p := range slices.Concat(n.Lost, n.open) {
+		first = min(first, p)
+	}
 	for _, e := range n.Ends {
 		i := slices.IndexFunc(out.Ends, func(o DocEnd) bool { return o.After == e.Pos && o.Outcome == e.Outcome })
 		if i < 0 {
 			i = len(out.Ends)
-			out.Ends = append(out.Ends, DocEnd{After: e.Pos, Outcome: e.Outcome})
+			out.Ends = append(out.Ends, DocEnd{After: e.Pos, Outcome: e.Outcome, Complete: complete && e.Pos < first})
 		}
 		out.Ends[i].Low++
 		if e.Test != "" {
@@ -72,7 +94,7 @@ func (d *Doc) add(t *Tree, n *Node, parent int) int {
 	}
 	d.Nodes = append(d.Nodes, out)
 	for _, k := range n.Kids {
-		low := d.add(t, k, at)
+		low := d.add(t, k, at, complete && first > len(n.Steps))
 		d.Nodes[at].Low += low
 	}
 	return d.Nodes[at].Low
@@ -93,6 +115,12 @@ func (t *Tree) merge(u *Tree, n *Node, at Place) {
 		for len(ends) > 0 && ends[0].Pos == pos {
 			t.End(at, ends[0].Outcome, ends[0].Test)
 			ends = ends[1:]
+		}
+		if slices.Contains(n.Lost, pos) {
+			t.Lose(at)
+		}
+		if slices.Contains(n.open, pos) {
+			t.Open(at)
 		}
 		if pos == len(n.Steps) {
 			break

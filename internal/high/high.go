@@ -173,5 +173,8 @@ func (t *Tracker) Source(at Step) string {
 	return name
 }
 
+// Place is where p is in the Tracker's Tree.
+func (p *Path) Place() Place { return p.at }
+
 // End notes that a low-level path of p has ended; test names its test case, if it has one.
 func (t *Tracker) End(p *Path, outcome, test string) { t.Tree.End(p.at, outcome, test) }

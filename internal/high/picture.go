@@ -40,6 +40,9 @@ func (e DocEnd) String() string {
 	if len(e.Tests) > 0 {
 		s += "  " + strings.Join(e.Tests, " ")
 	}
+	if !e.Complete {
+		s += "  incomplete"
+	}
 	return s
 }
 

@@ -28,6 +28,10 @@ type Node struct {
 	Steps []Step
 	Kids  []*Node // in order of discovery; their first steps differ
 	Ends  []End
+	// Lost are positions, in steps of the node, where low-level paths were given up; open those where some wait. The
+	// path conditions of high-level paths that pass there are not complete (Bucur's thesis, section 4.4).
+	Lost []int
+	open []int
 
 	up  *Node
 	own *Node // the kid that took the end of Steps when the node was last cut
@@ -120,7 +124,33 @@ func (n *Node) cut(pos int) {
 		}
 	}
 	n.Ends = slices.DeleteFunc(n.Ends, func(e End) bool { return e.Pos > pos })
+	n.Lost, rest.Lost = split(n.Lost, pos)
+	n.open, rest.open = split(n.open, pos)
 	n.Steps, n.Kids, n.own = n.Steps[:pos:pos], []*Node{rest}, rest
+}
+
+// split divides positions into those up to pos and those beyond, counted from there.
+func split(l []int, pos int) (kept, moved []int) {
+	for _, p := range l {
+		if p > pos {
+			moved = append(moved, p-pos)
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	return kept, moved
+}
+
+// Lose notes that a low-level path was given up at p.
+func (t *Tree) Lose(p Place) {
+	p = t.now(p)
+	p.node.Lost = append(p.node.Lost, p.pos)
+}
+
+// Open notes that a low-level path waits at p. It is not part of a checkpoint.
+func (t *Tree) Open(p Place) {
+	p = t.now(p)
+	p.node.open = append(p.node.open, p.pos)
 }
 
 // End notes that a low-level path has ended at p.

@@ -85,3 +85,57 @@ func TestTree(t *testing.T) {
 		}
 	}
 }
+
+// A path is complete unless something is left where it passes.
+func TestComplete(t *testing.T) {
+	for _, x := range []struct {
+		name     string
+		leave    func(t *Tree, mid, left, right Place)
+		complete []bool // of the ends: in the middle, left, right
+	}{
+		{"nothing", func(*Tree, Place, Place, Place) {}, []bool{true, true, true}},
+		{"left", func(t *Tree, _, left, _ Place) { t.Open(left) }, []bool{true, false, true}},
+		{"middle", func(t *Tree, mid, _, _ Place) { t.Lose(mid) }, []bool{false, false, false}},
+		{"start", func(t *Tree, _, _, _ Place) { t.Open(Place{}) }, []bool{false, false, false}},
+	} {
+		for _, merged := range []bool{false, true} {
+			var tree Tree
+			walk := func(at Place, offsets ...uint32) Place {
+				for _, o := range offsets {
+					at = tree.Advance(at, Step{tree.code([16]byte{1}), o})
+				}
+				return at
+			}
+			mid := walk(Place{}, 1, 2)
+			right := walk(mid, 3, 4)
+			x.leave(&tree, mid, walk(mid, 5, 6), right) // before the node is cut, and after
+			tree.End(mid, "mid", "")
+			tree.End(walk(mid, 5, 6), "left", "")
+			tree.End(right, "right", "")
+			if merged {
+				var other Tree
+				other.Merge(&tree)
+				tree = other
+			}
+			got := map[string]bool{}
+			d := tree.Doc()
+			n := 0
+			for _, node := range d.Nodes {
+				for _, e := range node.Ends {
+					got[e.Outcome] = e.Complete
+					if e.Complete {
+						n++
+					}
+				}
+			}
+			for i, outcome := range []string{"mid", "left", "right"} {
+				if got[outcome] != x.complete[i] {
+					t.Errorf("%s, merged %v: %s complete: %v", x.name, merged, outcome, got[outcome])
+				}
+			}
+			if d.Complete() != n {
+				t.Errorf("%d complete, not %d", d.Complete(), n)
+			}
+		}
+	}
+}

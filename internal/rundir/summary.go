@@ -69,6 +69,7 @@ type Interpreter struct {
 // Paths counts low-level paths.
 type Paths struct {
 	High       int `json:"high"`       // of the interpreted program, 0 where they are not known
+	Complete   int `json:"complete"`   // of these, whose path condition is known whole; counted when the run ends
 	Low        int `json:"low"`        // ended
 	Pending    int `json:"pending"`    // not ended
 	Infeasible int `json:"infeasible"` // found to have no input

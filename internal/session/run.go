@@ -479,8 +479,18 @@ func (r *run) finish(rep *replay.Report, err error) {
 	r.sum.Exhausted = len(r.sum.WhyNotExhausted) == 0
 	r.sum.Finished = true
 	if r.high != nil {
+		for _, w := range r.workers {
+			for _, at := range w.x.Waiting() {
+				w.high.Tree.Open(at)
+			}
+		}
 		tree := r.tree()
-		r.keep(r.w.WriteTree(tree.Doc()))
+		if r.pool != nil && len(r.pool.queue) > 0 { // jobs that nobody has taken
+			tree.Open(high.Place{})
+		}
+		doc := tree.Doc()
+		r.sum.Paths.Complete = doc.Complete()
+		r.keep(r.w.WriteTree(doc))
 		lines := tree.Lines()
 		maps.DeleteFunc(lines, func(file string, _ []int) bool { // frozen modules, the guest library
 			return !filepath.IsAbs(file) || strings.HasPrefix(file, guestlib.Root)

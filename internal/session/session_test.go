@@ -159,6 +159,9 @@ func TestExamples(t *testing.T) {
 			if e.summary.Paths.High != x.classes {
 				t.Errorf("%d high-level paths, want %d", e.summary.Paths.High, x.classes)
 			}
+			if e.summary.Paths.Complete != x.classes {
+				t.Errorf("%d complete high-level paths, want all", e.summary.Paths.Complete)
+			}
 			if x.maxLow > 0 && e.summary.Paths.Low > x.maxLow {
 				t.Errorf("%d low-level paths, want at most %d", e.summary.Paths.Low, x.maxLow)
 			}
