@@ -58,7 +58,7 @@ func TestLuaKinds(t *testing.T) {
 		t.Run(lua, func(t *testing.T) {
 			e := runIt(t, Options{Test: file + "::test_kinds", Interpreter: lua})
 			index := "attempt to index a nil value (local 't')"
-			if strings.HasSuffix(lua, "5.1") {
+			if strings.HasSuffix(lua, "5.1") || strings.HasSuffix(lua, "5.2") {
 				index = "attempt to index local 't' (a nil value)"
 			}
 			want := []string{
