@@ -1,5 +1,5 @@
 # Everything a developer types. `make check` is the whole gate.
-.PHONY: symchef test check fmt bench bench-solver bench-search conformance cpu-check mutate
+.PHONY: symchef test check fmt bench bench-solver bench-search conformance cpu-check fuzz mutate
 
 symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
@@ -47,3 +47,9 @@ conformance: symchef
 # Every instruction form on 2,000,000 states against the processor; hours, to be interrupted at will.
 cpu-check:
 	SYMCHEF_ROUNDS=1000 go test -timeout 0 -run TestForms -v ./internal/cpucheck
+
+# Every parser of bytes that may be hostile, FUZZTIME each.
+FUZZTIME ?= 10m
+fuzz:
+	@grep -ro --include=*_test.go '^func Fuzz[A-Za-z]*' cmd internal | sed 's,/[^/]*:func , ,' | sort | while read dir name; do \
+		echo "$$dir $$name"; go test ./$$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 || exit 1; done

@@ -176,3 +176,43 @@ func TestHostileRun(t *testing.T) {
 		})
 	}
 }
+
+// TestHostilePython: one path of each test does harm; the other is explored none the less.
+func TestHostilePython(t *testing.T) {
+	for _, c := range []struct{ name, harm, outcome string }{
+		{"memory", "x = [bytes(1 << 20) for _ in iter(int, 1)]", "unsupported: the program uses more than 256 MiB of memory"},
+		{"recursion", "f = lambda: f(); f()", "exception RecursionError"},
+		{"forks", "import os\n        while True: os.fork()", "exception BlockingIOError"},
+		{"file", "f = open('big', 'wb', 0)\n        while True: f.write(bytes(1 << 20))", "exception OSError"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := pythonBox(t)
+			b.write("test_harm.py", fmt.Sprintf(`from symchef import SymbolicTest
+
+class Harm(SymbolicTest):
+    def runTest(self):
+        if not self.getBool("harm"):
+            return
+        %s
+`, c.harm))
+			before := b.listing()
+			out := filepath.Join(t.TempDir(), "out")
+			cmd := b.command("run", "--out", out, "--max-memory", "1G", "--no-replay", "test_harm.py")
+			b.finish(cmd)
+			r, err := rundir.Open(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests, _, err := r.Tests()
+			if got := outcomes(tests); err != nil || len(tests) != 2 || !strings.Contains(got, "ok") || !strings.Contains(got, c.outcome) {
+				t.Errorf("%v: %s; want ok and %s", err, got, c.outcome)
+			}
+			if now := b.listing(); now != before {
+				t.Errorf("the files have changed:\n%s\nwere\n%s", now, before)
+			}
+			if peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10; peak > 1<<10+256 {
+				t.Errorf("took %d MiB of memory", peak)
+			}
+		})
+	}
+}
