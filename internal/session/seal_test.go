@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"symchef/internal/explore"
@@ -24,5 +25,12 @@ func TestSeal(t *testing.T) {
 		if unseal(bad, &got) || unseal(b[:i], &got) {
 			t.Fatalf("byte %d of %d may be damaged", i, len(b))
 		}
+	}
+}
+
+// TestHostCPU: the processor is known, so that a snapshot of another one is not used.
+func TestHostCPU(t *testing.T) {
+	if f := strings.Fields(hostCPU()); len(f) != 4 {
+		t.Errorf("%q", f)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -99,8 +100,28 @@ func (r *run) snapshotPath(cfg *kernel.Config) string {
 // snapshotKey is a digest of all that a boot depends on but the host's files.
 func snapshotKey(cfg *kernel.Config) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %d %s %d %d %d %q %q %q %q", snapshotVersion, mem.GranuleBits, engineID(), cfg.Seed, cfg.UID, cfg.GID, cfg.Path, cfg.Argv, cfg.Env, cfg.Cwd)
+	fmt.Fprintf(h, "%d %d %s %q %d %d %d %q %q %q %q", snapshotVersion, mem.GranuleBits, engineID(), hostCPU(), cfg.Seed, cfg.UID, cfg.GID, cfg.Path, cfg.Argv, cfg.Env, cfg.Cwd)
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// hostCPU names the model of this machine's processor, whose x87 unit computes the transcendental functions of guests:
+// the last bit differs between vendors (package lift).
+func hostCPU() string {
+	b, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	var model []string
+	for _, line := range strings.Split(string(b), "\n") {
+		key, value, _ := strings.Cut(line, ":")
+		switch strings.TrimSpace(key) {
+		case "vendor_id", "cpu family", "model", "stepping":
+			model = append(model, strings.TrimSpace(value))
+		case "": // the end of the first processor
+			return strings.Join(model, " ")
+		}
+	}
+	return strings.Join(model, " ")
 }
 
 // engineID identifies this build of symchef: a snapshot of another one is not used.
