@@ -35,18 +35,19 @@ the real program does not end within 10 s either. Every limit that was met is na
 
 func runCmd(status *int) *cobra.Command {
 	o := session.Options{StdinLen: -1}
-	var maxMem, argv, cupa string
+	var maxMem, cupa string
+	var in inputs
 	c := &cobra.Command{
-		Use:   "run [flags] TEST[::NAME]  |  run --stdin N [--argv 3x8] -- PROGRAM [ARGS...]",
+		Use:   "run [flags] TEST[::NAME]  |  run --stdin N [--argv 3x8] [--file NAME:N] [--env NAME:N] -- PROGRAM [ARGS...]",
 		Short: "Explore a symbolic test or a program and write its test cases",
 		Long:  runLong,
 		Example: "  symchef run test_email.py\n  symchef run --time 30s test_email.py::test_email\n" +
-			"  symchef run --stdin 4 -- ./program\n  symchef run --stdin 0 --argv 2x3 -- ./program -v\n  symchef run --resume symchef-out-test_email -j 2",
+			"  symchef run --stdin 4 -- ./program\n  symchef run --stdin 0 --argv 2x3 -- ./program -v\n  symchef run --file input.ini:16 --env HOME:8 -- ./program input.ini\n  symchef run --resume symchef-out-test_email -j 2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cupa != "" {
 				o.Strategy = "cupa:" + cupa
 			}
-			if err := check(cmd, &o, args, maxMem, argv); err != nil {
+			if err := check(cmd, &o, args, maxMem, in); err != nil {
 				return err
 			}
 			ctx, stop := interruptible()
@@ -79,19 +80,19 @@ func runCmd(status *int) *cobra.Command {
 	f.StringVar(&o.CrossCheck, "cross-check", "", "cvc5's or z3's path: it is asked about what the built-in solver finds unsatisfiable; disagreement ends the run")
 	f.StringVar(&o.Progress, "progress", "auto", "auto (a live line on a terminal), plain, none")
 	f.IntVar(&o.StdinLen, "stdin", -1, "bytes of symbolic standard input of a program")
-	f.StringVar(&argv, "argv", "", "symbolic arguments of a program: COUNTxLENGTH")
+	f.StringVar(&in.argv, "argv", "", "symbolic arguments of a program: COUNTxLENGTH")
+	f.StringArrayVar(&in.files, "file", nil, "a symbolic file in the working directory of a program: NAME:BYTES; may be repeated")
+	f.StringArrayVar(&in.env, "env", nil, "a symbolic environment variable of a program: NAME:BYTES; may be repeated")
 	return c
 }
 
 // check completes o from the flags that need reading and says what is wrong with them.
-func check(cmd *cobra.Command, o *session.Options, args []string, maxMem, argv string) (err error) {
+func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string, in inputs) (err error) {
 	if o.MaxMemory, err = parseSize(maxMem); err != nil {
 		return err
 	}
-	if argv != "" {
-		if o.ArgvCount, o.ArgvLen, err = parseArgv(argv); err != nil {
-			return err
-		}
+	if err := in.parse(o); err != nil {
+		return err
 	}
 	stdin := cmd.Flags().Changed("stdin")
 	switch {
@@ -122,28 +123,75 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem, argv s
 	}
 	switch dash := cmd.ArgsLenAtDash(); {
 	case o.Resume != "":
-		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv"} {
+		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env"} {
 			if len(args) > 0 || cmd.Flags().Changed(f) {
 				return errors.New("--resume goes on with the run as it was: only limits, --workers and what concerns the report can be given with it")
 			}
 		}
 	case dash == 0 && len(args) > 0:
 		o.Program = args
-		if o.StdinLen <= 0 && argv == "" {
-			return errors.New("a program needs a symbolic input: give --stdin N or --argv COUNTxLENGTH")
+		if o.StdinLen <= 0 && !in.given() {
+			return errors.New("a program needs a symbolic input: give --stdin N, --argv COUNTxLENGTH, --file NAME:N or --env NAME:N")
 		}
 		if o.Interpreter != "" {
 			return errors.New("--interpreter is for tests, not for programs")
 		}
 	case len(args) == 1 && dash < 0:
-		if stdin || argv != "" {
-			return errors.New("--stdin and --argv are for programs: symchef run --stdin N -- ./program")
+		if stdin || in.given() {
+			return errors.New("--stdin, --argv, --file and --env are for programs: symchef run --stdin N -- ./program")
 		}
 		o.Test = args[0]
 	default:
 		return errors.New("name one test file, or a program after --; see symchef run --help")
 	}
 	return nil
+}
+
+// inputs are the symbolic inputs of a program but for standard input, as they were given.
+type inputs struct {
+	argv       string
+	files, env []string
+}
+
+func (in inputs) given() bool { return in.argv != "" || len(in.files)+len(in.env) > 0 }
+
+func (in inputs) parse(o *session.Options) (err error) {
+	if in.argv != "" {
+		if o.ArgvCount, o.ArgvLen, err = parseArgv(in.argv); err != nil {
+			return err
+		}
+	}
+	if o.Files, err = parseNamed("file", in.files, filepath.IsLocal, "a path below the working directory"); err != nil {
+		return err
+	}
+	isVariable := func(s string) bool { return s != "" && !strings.ContainsAny(s, "=\x00") }
+	o.Env, err = parseNamed("env", in.env, isVariable, "the name of a variable")
+	return err
+}
+
+// parseNamed reads NAME:BYTES.
+func parseNamed(flag string, list []string, valid func(string) bool, what string) (out []session.Named, err error) {
+	seen := map[string]bool{}
+	for _, s := range list {
+		at := strings.LastIndexByte(s, ':')
+		n, err := strconv.Atoi(s[at+1:])
+		if at < 0 || err != nil || n < 1 || n > maxArgv {
+			return nil, fmt.Errorf("--%s %s: want NAME:BYTES, for example data:16", flag, s)
+		}
+		name := s[:at]
+		if !valid(name) {
+			return nil, fmt.Errorf("--%s %s: %q is not %s", flag, s, name, what)
+		}
+		if flag == "file" {
+			name = filepath.Clean(name)
+		}
+		if seen[name] {
+			return nil, fmt.Errorf("--%s %s: %s is given twice", flag, s, name)
+		}
+		seen[name] = true
+		out = append(out, session.Named{Name: name, Len: n})
+	}
+	return out, nil
 }
 
 // parseArgv reads COUNTxLENGTH.

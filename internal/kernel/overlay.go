@@ -341,6 +341,29 @@ func (s *System) create(p *Process, v vnode, n *inode) (int, error) {
 	return i, nil
 }
 
+// preload makes a file with content b at an absolute path, in place of one that is there.
+func (s *System) preload(p *Process, at string, b mem.Bytes) error {
+	v, err := s.walk(p, "/", at, true)
+	if err != nil {
+		return err
+	}
+	if v.exists {
+		if !v.st.regular() {
+			return unix.EISDIR
+		}
+		if err := s.remove(p, v); err != nil {
+			return err
+		}
+		v.exists, v.node, v.low = false, 0, ""
+	}
+	i, err := s.create(p, v, &inode{Mode: unix.S_IFREG | 0o644, Nlink: 1})
+	if err != nil {
+		return err
+	}
+	s.writeNode(i, 0, b)
+	return nil
+}
+
 // writableDir returns the inode of v's parent if entries may be made or removed there.
 func (s *System) writableDir(p *Process, v vnode) (int, error) {
 	d, err := s.walk(p, "/", v.parent(), false)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -29,6 +31,8 @@ type Config struct {
 	// Stdout and Stderr take what is written there at once, which is not kept then; for a system that is never forked. nil: it is
 	// kept, up to maxOutput.
 	Stdout, Stderr io.Writer
+	// Files exist from the start, with this content, by absolute guest path; they hide those of the host.
+	Files map[string]mem.Bytes
 	// Virtual are read-only trees by the absolute guest path they appear at.
 	Virtual map[string]fs.FS
 	// DeviceEnabled makes /dev/symchef exist.
@@ -89,6 +93,11 @@ func Boot(cfg Config) (*System, error) {
 	s := newSystem(&cfg)
 	t := s.start()
 	p := t.proc
+	for _, name := range slices.Sorted(maps.Keys(cfg.Files)) {
+		if err := s.preload(p, name, cfg.Files[name]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	img, err := s.load(p, cfg.Path, cfg.Argv, cfg.Env)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"symchef/internal/testcase"
 )
 
 // MaybeConfineChild does not return if this process is a helper that Run
@@ -70,6 +72,9 @@ func confineChild() ending {
 		}
 		sp.Env = append(sp.Env, "SYMCHEF_REPLAY="+in, "SYMCHEF_OUTCOME="+filepath.Join(io, "outcome.json"))
 	}
+	if err := sp.makeFiles(); err != nil {
+		return ending{SetupError: err.Error()}
+	}
 	if sp.Probe && sp.Mode != Landlock {
 		return ending{}
 	}
@@ -92,10 +97,44 @@ func setup(sp *spec) (io string, err error) {
 			return "", err
 		}
 	}
-	sp.Env = setEnv(sp.Env, "HOME", filepath.Join(sp.Scratch, "home"))
-	sp.Env = setEnv(sp.Env, "TMPDIR", filepath.Join(sp.Scratch, "tmp"))
+	sp.Env = testcase.SetEnv(sp.Env, "HOME", filepath.Join(sp.Scratch, "home"))
+	sp.Env = testcase.SetEnv(sp.Env, "TMPDIR", filepath.Join(sp.Scratch, "tmp"))
 	sp.useGuestLib()
 	return filepath.Join(sp.Scratch, "io"), nil
+}
+
+// makeFiles makes the input files in the working directory. Where that is the host's own it is replaced by one
+// of links to what is in it.
+func (sp *spec) makeFiles() error {
+	if len(sp.Files) == 0 {
+		return nil
+	}
+	if sp.Mode != Namespaces {
+		own := filepath.Join(sp.Scratch, "cwd")
+		list, err := os.ReadDir(sp.Cwd)
+		if err == nil {
+			err = os.Mkdir(own, 0o700)
+		}
+		for _, e := range list {
+			if err == nil && sp.Files[e.Name()] == nil {
+				err = os.Symlink(filepath.Join(sp.Cwd, e.Name()), filepath.Join(own, e.Name()))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		sp.Cwd = own
+	}
+	for name, b := range sp.Files {
+		at := filepath.Join(sp.Cwd, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(at, b, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // useGuestLib makes the program look for the guest library at its place on
@@ -110,16 +149,6 @@ func (sp *spec) useGuestLib() {
 	for i, a := range sp.Argv {
 		sp.Argv[i] = underGuest(a, sp.GuestLib)
 	}
-}
-
-func setEnv(env []string, name, value string) []string {
-	for i, e := range env {
-		if strings.HasPrefix(e, name+"=") {
-			env[i] = name + "=" + value
-			return env
-		}
-	}
-	return append(env, name+"="+value)
 }
 
 func getEnv(env []string, name, otherwise string) string {

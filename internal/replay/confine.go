@@ -54,9 +54,10 @@ type spec struct {
 	Argv     []string
 	Env      []string
 	Cwd      string
-	Inputs   []byte // contents of the SYMCHEF_REPLAY file; nil for programs
-	GuestLib string // host directory; empty for programs
-	Scratch  string // an empty host directory, removed by the parent
+	Files    map[string][]byte // to be made in Cwd first
+	Inputs   []byte            // contents of the SYMCHEF_REPLAY file; nil for programs
+	GuestLib string            // host directory; empty for programs
+	Scratch  string            // an empty host directory, removed by the parent
 	Limits   Limits
 	// Randomize leaves address space layout randomization on.
 	Randomize bool

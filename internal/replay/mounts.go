@@ -62,7 +62,7 @@ func setupMounts(sp *spec) (io string, err error) {
 				return "", err
 			}
 			if !overlaid(filepath.Join(root, getEnv(sp.Env, name, "/tmp"))) {
-				sp.Env = setEnv(sp.Env, name, at)
+				sp.Env = testcase.SetEnv(sp.Env, name, at)
 			}
 		}
 	}

@@ -67,13 +67,13 @@ func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options
 		}
 		sp.Inputs, sp.GuestLib = b, opt.GuestLib
 	} else {
-		argv, in, has, err := g.ProgramArgv(t.Inputs)
+		call, err := g.Call(t.Inputs)
 		if err != nil {
 			return Native{}, err
 		}
-		sp.Argv = argv
-		if has {
-			stdin = bytes.NewReader(in)
+		sp.Argv, sp.Env, sp.Files = call.Argv, call.Env, call.Files
+		if call.Stdin != nil {
+			stdin = bytes.NewReader(call.Stdin)
 		}
 	}
 	var stdout, stderr capture

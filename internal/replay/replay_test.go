@@ -86,11 +86,14 @@ func TestPrograms(t *testing.T) {
 			{"stdin", "cat", testcase.Outcome{Kind: testcase.OK}, "in\x00put"},
 			{"argv", `printf %s "$1"`, testcase.Outcome{Kind: testcase.OK}, "arg"},
 			{"env", `printf "$A"`, testcase.Outcome{Kind: testcase.OK}, "b"},
+			{"env input", `printf "$V"`, testcase.Outcome{Kind: testcase.OK}, "val"},
+			{"file", "cat data/f && echo >> data/f && rm -r data", testcase.Outcome{Kind: testcase.OK}, "in\x00file"},
 			{"noaslr", `cat /proc/self/personality 2>/dev/null || echo 00040000`, testcase.Outcome{Kind: testcase.OK}, "00040000\n"},
 			{"null", "echo x >/dev/null && head -c 3 /dev/zero", testcase.Outcome{Kind: testcase.OK}, "\x00\x00\x00"},
 		} {
-			agree(t, shell(t, c.script), wants(string(m)+"-"+c.id, c.o, c.out,
-				testcase.Stdin([]byte("in\x00put")), testcase.Argv(3, []byte("sh")), testcase.Argv(4, []byte("arg\x00x"))),
+			agree(t, shell(t, c.script), wants(string(m)+"-"+strings.ReplaceAll(c.id, " ", "-"), c.o, c.out,
+				testcase.Stdin([]byte("in\x00put")), testcase.Argv(3, []byte("sh")), testcase.Argv(4, []byte("arg\x00x")),
+				testcase.Env("V", []byte("val\x00x")), testcase.File("data/f", []byte("in\x00file"))),
 				Options{Mode: m})
 		}
 	}

@@ -33,6 +33,7 @@ type checkpoint struct {
 // kept are the options that shape the tree and its test cases.
 type kept struct {
 	StdinLen, ArgvCount, ArgvLen int
+	Files, Env                   []Named
 	AllPaths                     bool
 	Strategy                     string
 	Seed                         uint64
@@ -60,7 +61,7 @@ func (r *run) checkpoint(parts []explore.Frontier) {
 func (r *run) saveCheckpoint(parts []explore.Frontier) {
 	began := time.Now()
 	c := checkpoint{Version: checkpointVersion, Frontiers: parts, Dropped: r.dropped(), TestsSize: r.w.Size(), Elapsed: r.elapsed(),
-		Options: kept{r.o.StdinLen, r.o.ArgvCount, r.o.ArgvLen, r.o.AllPaths, r.o.Strategy, r.o.Seed}}
+		Options: kept{r.o.StdinLen, r.o.ArgvCount, r.o.ArgvLen, r.o.Files, r.o.Env, r.o.AllPaths, r.o.Strategy, r.o.Seed}}
 	if r.high != nil {
 		c.Tree = *r.tree()
 	}
@@ -95,6 +96,7 @@ func resume(o *Options) (*run, error) {
 	}
 	o.Out, o.AllPaths, o.Strategy, o.Seed = dir, c.Options.AllPaths, c.Options.Strategy, c.Options.Seed
 	o.StdinLen, o.ArgvCount, o.ArgvLen = c.Options.StdinLen, c.Options.ArgvCount, c.Options.ArgvLen
+	o.Files, o.Env = c.Options.Files, c.Options.Env
 	t, err := recorded(d.Summary)
 	if err != nil {
 		return nil, &usageError{err.Error()}

@@ -50,6 +50,8 @@ type Options struct {
 	StdinLen int
 	// ArgvCount symbolic arguments of ArgvLen bytes each follow the program's own.
 	ArgvCount, ArgvLen int
+	// Files and Env are symbolic files in the working directory and environment variables, with their bytes.
+	Files, Env []Named
 
 	// Virtual keeps no pending state, Forgetful no engine either, longer than a path; for tests.
 	Virtual, Forgetful bool
@@ -70,6 +72,12 @@ const DefaultMemory = 4 << 30
 
 // leastMemory is the memory that a path gets however small MaxMemory is, in bytes.
 const leastMemory = 64 << 20
+
+// Named is a symbolic input of a program that has a name.
+type Named struct {
+	Name string
+	Len  int
+}
 
 // Exit statuses of `symchef run`.
 const (

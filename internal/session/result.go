@@ -102,6 +102,12 @@ func programInputs(ctx *expr.Ctx, s *state.State, o *Options, own int) []testcas
 	for i := 0; i < o.ArgvCount; i++ {
 		out = append(out, testcase.Argv(own+i, read(fmt.Sprintf("argv%d", own+i), o.ArgvLen)))
 	}
+	for _, v := range o.Env {
+		out = append(out, testcase.Env(v.Name, read("env:"+v.Name, v.Len)))
+	}
+	for _, f := range o.Files {
+		out = append(out, testcase.File(f.Name, read("file:"+f.Name, f.Len)))
+	}
 	if o.StdinLen >= 0 {
 		out = append(out, testcase.Stdin(read("stdin", o.StdinLen)))
 	}
@@ -118,7 +124,7 @@ func (r *run) vacuous() string {
 	case len(r.tests) == 0 && r.sum.Paths.Pruned > 0:
 		return fmt.Sprintf("%s: no input satisfies the test's assumptions (all %d paths were pruned)", r.t.name, r.sum.Paths.Pruned)
 	case len(r.tests) == 1 && noBytes(r.tests[0].Inputs) && !r.tests[0].Outcome.Failing():
-		return r.t.name + ": the test has no symbolic input: use getString, getInt, ... or annotated parameters; for a program --stdin N or --argv COUNTxLENGTH"
+		return r.t.name + ": the test has no symbolic input: use getString, getInt, ... or annotated parameters; for a program --stdin N, --argv COUNTxLENGTH, --file NAME:N or --env NAME:N"
 	}
 	return ""
 }

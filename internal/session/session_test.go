@@ -170,6 +170,28 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// Files and environment variables are inputs: the planted bugs behind them are found, and all of it agrees natively.
+func TestFilesAndEnv(t *testing.T) {
+	bin := compile(t, "../../examples/c/config.c", "-O1")
+	e := runIt(t, Options{Program: []string{bin}, StdinLen: -1, Files: []Named{{"app.conf", 8}}, Env: []Named{{"MODE", 6}}})
+	e.sound(t)
+	found := map[string]bool{}
+	for _, x := range e.tests {
+		if x.Outcome.Kind != testcase.Crash {
+			continue
+		}
+		for _, in := range x.Inputs {
+			b, _ := in.Bytes()
+			if in.Type == testcase.TypeFile && in.Name == "app.conf" {
+				found[x.Outcome.Signal+" "+string(b[:1])] = true
+			}
+		}
+	}
+	if !found["SIGFPE #"] || !found["SIGSEGV l"] {
+		t.Errorf("crashes %v\n%s", found, e.stdout)
+	}
+}
+
 // Coverage is the lines of the test that run natively, decisions name the line that makes them, and
 // samples tell how many paths there were.
 func TestRecords(t *testing.T) {

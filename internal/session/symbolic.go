@@ -3,6 +3,9 @@ package session
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"symchef/internal/expr"
 	"symchef/internal/ir"
@@ -51,6 +54,38 @@ func (w *worker) symbolicArgv(s *state.State) error {
 		b := symbolicBytes(w.ctx, name, bytes.Repeat([]byte{'a'}, w.r.o.ArgvLen))
 		s.Model = addModel(s.Model, w.ctx, b)
 		if err := space.WriteSym(at, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// symbolicFiles are the Files by absolute path.
+func (w *worker) symbolicFiles() map[string]mem.Bytes {
+	files := map[string]mem.Bytes{}
+	for _, f := range w.r.o.Files {
+		files[filepath.Join(w.r.t.tc.Cwd, f.Name)] = symbolicBytes(w.ctx, "file:"+f.Name, make([]byte, f.Len))
+	}
+	return files
+}
+
+// symbolicEnv makes the values of the variables Env on the initial stack symbolic.
+func (w *worker) symbolicEnv(s *state.State) error {
+	space := s.Sys.CurrentProcess().Mem
+	sp := s.Sys.Current().CPU.R[ir.RSP]
+	argc, err := space.ReadU(sp, 8)
+	if err != nil {
+		return err
+	}
+	for _, v := range w.r.o.Env {
+		n := slices.IndexFunc(w.r.t.tc.Env, func(e string) bool { return strings.HasPrefix(e, v.Name+"=") })
+		at, err := space.ReadU(sp+8*(argc+2+uint64(n)), 8)
+		if err != nil {
+			return err
+		}
+		b := symbolicBytes(w.ctx, "env:"+v.Name, bytes.Repeat([]byte{'a'}, v.Len))
+		s.Model = addModel(s.Model, w.ctx, b)
+		if err := space.WriteSym(at+uint64(len(v.Name))+1, b); err != nil {
 			return err
 		}
 	}

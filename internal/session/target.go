@@ -88,8 +88,11 @@ func resolveProgram(o *Options, cwd string) (*target, error) {
 	for i := 0; i < o.ArgvCount; i++ {
 		argv = append(argv, strings.Repeat("a", o.ArgvLen))
 	}
-	return &target{name: prog, tc: testcase.Target{
-		Kind: testcase.Program, Path: abs, Argv: argv, Env: testcase.PinEnv(os.Environ()), Cwd: cwd}}, nil
+	env := testcase.PinEnv(os.Environ())
+	for _, v := range o.Env {
+		env = testcase.SetEnv(env, v.Name, strings.Repeat("a", v.Len))
+	}
+	return &target{name: prog, tc: testcase.Target{Kind: testcase.Program, Path: abs, Argv: argv, Env: env, Cwd: cwd}}, nil
 }
 
 // lookProgram finds a program as a shell does.

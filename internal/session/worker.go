@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -181,8 +182,11 @@ func (w *worker) boot() (*state.State, error) {
 			hookEntries(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
 			w.watch()
 		}
-	} else if r.o.StdinLen > 0 {
-		cfg.Stdin = symbolicBytes(w.ctx, "stdin", make([]byte, r.o.StdinLen))
+	} else {
+		if r.o.StdinLen > 0 {
+			cfg.Stdin = symbolicBytes(w.ctx, "stdin", make([]byte, r.o.StdinLen))
+		}
+		cfg.Files = w.symbolicFiles()
 	}
 	if root == nil {
 		sys, err := kernel.Boot(cfg)
@@ -192,7 +196,10 @@ func (w *worker) boot() (*state.State, error) {
 		root = state.New(sys)
 		if !guest {
 			root.Model = addModel(nil, w.ctx, cfg.Stdin)
-			if err := w.symbolicArgv(root); err != nil {
+			for _, b := range cfg.Files {
+				root.Model = addModel(root.Model, w.ctx, b)
+			}
+			if err := errors.Join(w.symbolicArgv(root), w.symbolicEnv(root)); err != nil {
 				return nil, err
 			}
 		}

@@ -30,6 +30,6 @@ func FuzzUnmarshal(f *testing.F) {
 			in.Bool()
 			in.Choice()
 		}
-		Target{Path: "/p", Kind: Program, Argv: []string{"p"}}.ProgramArgv(x.Inputs)
+		Target{Path: "/p", Kind: Program, Argv: []string{"p"}}.Call(x.Inputs)
 	})
 }

@@ -36,7 +36,7 @@ type Target struct {
 	// shims; for a program it is empty.
 	Interpreter string `json:"interpreter,omitempty"`
 	// Argv is the complete argument vector, argv[0] included. Symbolic
-	// arguments of a program are placed over it, see ProgramArgv.
+	// arguments of a program are placed over it, see Call.
 	Argv []string `json:"argv"`
 	// Env is the complete environment, "NAME=value".
 	Env []string `json:"env"`
@@ -70,32 +70,62 @@ func (g Target) Check() error {
 	return nil
 }
 
-// ProgramArgv is g.Argv with the argv inputs put in their places, and the
-// bytes of standard input. hasStdin is false if no input is of that type.
-func (g Target) ProgramArgv(inputs []Input) (argv []string, stdin []byte, hasStdin bool, err error) {
-	argv = append(argv, g.Argv...)
+// A Call is how to start a program with the inputs of a test case.
+type Call struct {
+	Argv, Env []string
+	Stdin     []byte            // nil: no input is of that type
+	Files     map[string][]byte // by name, relative to the working directory
+}
+
+// Call is g with inputs in their places.
+func (g Target) Call(inputs []Input) (Call, error) {
+	c := Call{Argv: slices.Clone(g.Argv), Env: slices.Clone(g.Env)}
 	for _, in := range inputs {
 		b, err := in.Bytes()
 		if err != nil {
-			return nil, nil, false, err
+			return Call{}, err
 		}
 		switch in.Type {
 		case TypeStdin:
-			stdin, hasStdin = append(stdin, b...), true
+			c.Stdin = append([]byte{}, b...)
 		case TypeArgv:
 			var n int
 			if _, err := fmt.Sscanf(in.Name, "argv%d", &n); err != nil || n < 1 || n > 1<<12 {
-				return nil, nil, false, fmt.Errorf("input %q: the names are argv1, argv2 and so on", in.Name)
+				return Call{}, fmt.Errorf("input %q: the names are argv1, argv2 and so on", in.Name)
 			}
-			for len(argv) <= n {
-				argv = append(argv, "")
+			for len(c.Argv) <= n {
+				c.Argv = append(c.Argv, "")
 			}
-			argv[n] = cString(b)
+			c.Argv[n] = cString(b)
+		case TypeFile:
+			if !filepath.IsLocal(in.Name) {
+				return Call{}, fmt.Errorf("input %q: a file's name is relative to the working directory", in.Name)
+			}
+			if c.Files == nil {
+				c.Files = map[string][]byte{}
+			}
+			c.Files[in.Name] = b
+		case TypeEnv:
+			if in.Name == "" || strings.ContainsAny(in.Name, "=\x00") {
+				return Call{}, fmt.Errorf("input %q: no name of a variable", in.Name)
+			}
+			c.Env = SetEnv(c.Env, in.Name, cString(b))
 		default:
-			return nil, nil, false, fmt.Errorf("input %s: a program has no input of type %s", in.Name, in.Type)
+			return Call{}, fmt.Errorf("input %s: a program has no input of type %s", in.Name, in.Type)
 		}
 	}
-	return argv, stdin, hasStdin, nil
+	return c, nil
+}
+
+// SetEnv returns env with one more variable, or another value of it.
+func SetEnv(env []string, name, value string) []string {
+	for i, e := range env {
+		if strings.HasPrefix(e, name+"=") {
+			env[i] = name + "=" + value
+			return env
+		}
+	}
+	return append(env, name+"="+value)
 }
 
 // cString is b up to its first NUL, as execve(2) would pass it.

@@ -76,6 +76,8 @@ const (
 	TypeFloat  InputType = "float"  // Value: JSON string of the shortest decimal number that is it, -0, inf or -inf
 	TypeStdin  InputType = "stdin"  // no Value; the whole of standard input
 	TypeArgv   InputType = "argv"   // no Value; Name is argv1, argv2, ...
+	TypeFile   InputType = "file"   // no Value; Name is relative to the working directory
+	TypeEnv    InputType = "env"    // no Value; Name is that of the variable
 )
 
 // An Input is one declared input with its concrete value on the path.
@@ -138,7 +140,17 @@ func Argv(n int, b []byte) Input {
 	return Input{Name: fmt.Sprintf("argv%d", n), Type: TypeArgv, BytesHex: hex.EncodeToString(b)}
 }
 
-// Bytes returns the raw bytes of a str, bytes, stdin or argv input.
+// File is the content of a file of a program.
+func File(name string, b []byte) Input {
+	return Input{Name: name, Type: TypeFile, BytesHex: hex.EncodeToString(b)}
+}
+
+// Env is the value of an environment variable of a program, which a NUL ends as it does an argument.
+func Env(name string, b []byte) Input {
+	return Input{Name: name, Type: TypeEnv, BytesHex: hex.EncodeToString(b)}
+}
+
+// Bytes returns the raw bytes of an input that has them: str, bytes and those of programs.
 func (in Input) Bytes() ([]byte, error) {
 	b, err := hex.DecodeString(in.BytesHex)
 	if err != nil {
@@ -202,7 +214,7 @@ func (in Input) Check() error {
 		_, err = in.Bool()
 	case TypeChoice:
 		_, err = in.Choice()
-	case TypeBytes, TypeStdin, TypeArgv:
+	case TypeBytes, TypeStdin, TypeArgv, TypeFile, TypeEnv:
 		if len(in.Value) != 0 {
 			err = fmt.Errorf("input %s: %s has no value, only bytes_hex", in.Name, in.Type)
 		}

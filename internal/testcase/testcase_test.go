@@ -131,17 +131,20 @@ func TestProgramOutcome(t *testing.T) {
 	}
 }
 
-func TestProgramArgv(t *testing.T) {
-	g := Target{Kind: Program, Path: "/p", Argv: []string{"/p", "-q"}, Cwd: "/"}
-	argv, stdin, has, err := g.ProgramArgv([]Input{Argv(1, []byte("a\x00b")), Argv(3, []byte("c")), Stdin([]byte("in"))})
-	if err != nil || !has || string(stdin) != "in" || !reflect.DeepEqual(argv, []string{"/p", "a", "", "c"}) {
-		t.Errorf("%q %q %v %v", argv, stdin, has, err)
+func TestCall(t *testing.T) {
+	g := Target{Kind: Program, Path: "/p", Argv: []string{"/p", "-q"}, Env: []string{"A=old", "B=b"}, Cwd: "/"}
+	got, err := g.Call([]Input{Argv(1, []byte("a\x00b")), Argv(3, []byte("c")), Stdin([]byte("in")), File("d/f", []byte{0, 1}), Env("A", []byte("v\x00w")), Env("C", nil)})
+	want := Call{Argv: []string{"/p", "a", "", "c"}, Env: []string{"A=v", "B=b", "C="}, Stdin: []byte("in"), Files: map[string][]byte{"d/f": {0, 1}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v %v", got, err)
 	}
-	if g.Argv[1] != "-q" {
-		t.Error("the target's argv was changed")
+	if g.Argv[1] != "-q" || g.Env[0] != "A=old" {
+		t.Error("the target was changed")
 	}
-	if _, _, _, err := g.ProgramArgv([]Input{Int("n", 1)}); err == nil {
-		t.Error("an int input for a program was accepted")
+	for _, in := range []Input{Int("n", 1), File("../f", nil), File("/f", nil), Env("A=B", nil), Env("", nil), {Name: "argv0", Type: TypeArgv}} {
+		if _, err := g.Call([]Input{in}); err == nil {
+			t.Errorf("%+v was accepted", in)
+		}
 	}
 }
 
