@@ -236,7 +236,7 @@ func (s *Suite) verdicts(out []byte) map[string]string {
 		line = strings.TrimSuffix(line, "\n")
 		if !s.TAP {
 			n++
-			v[fmt.Sprint("line ", n)] = masks.ReplaceAllString(line, "...")
+			v[fmt.Sprint(n)] = masks.ReplaceAllString(line, "...")
 			continue
 		}
 		if m := tapLine.FindStringSubmatch(line); m != nil {
@@ -261,7 +261,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	lines := Suite{}
 	got = lines.verdicts([]byte("<environment: 0x55d0c0ffee00>\nTime elapsed:  1 2\nTime  0.5 1\nTime is 5\n"))
-	want = map[string]string{"line 1": "<environment: ...>", "line 2": "...", "line 3": "...", "line 4": "Time is 5"}
+	want = map[string]string{"1": "<environment: ...>", "2": "...", "3": "...", "4": "Time is 5"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
