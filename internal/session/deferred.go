@@ -36,7 +36,7 @@ type deferred struct {
 // newDeferred returns the hooks of the model, by address.
 func newDeferred(md interp.Model, trampoline uint64) map[uint64]exec.Hook {
 	d := &deferred{md.Numbers, trampoline}
-	hooks := map[uint64]exec.Hook{md.Slot: d.intern, trampoline: d.interned}
+	hooks := map[uint64]exec.Hook{md.Slot: d.intern, trampoline: d.interned, trampoline + 8: d.searched}
 	for name, hook := range map[string]exec.Hook{
 		"equal": func(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 			return d.equal(m, c, s, ir.RSI, ir.RDX)
@@ -60,8 +60,11 @@ func newDeferred(md interp.Model, trampoline uint64) map[uint64]exec.Hook {
 }
 
 // frame is what intern leaves on the stack for interned, by offset from the stack pointer: the return address, the
-// saved fields of the table of strings, its address, and the one bucket in its place.
+// saved fields of the table of strings, its address, and the one bucket in its place; and hide for searched: the first and last of
+// the strings taken out.
 const (
+	frameFirst  = 8
+	frameLast   = 16
 	frameHash   = 8
 	frameCounts = 16
 	frameTable  = 24
@@ -77,7 +80,8 @@ func (d *deferred) intern(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exe
 		}
 	}
 	most := d.n["most"]
-	if n := c.R[ir.RDX]; n == 0 || n > 1<<30 || most > 0 && n > most || !s.HasSym(c.R[ir.RSI], n) {
+	n := c.R[ir.RDX]
+	if n == 0 || n > 1<<30 || most > 0 && n > most {
 		return false, nil
 	}
 	global, err := s.ReadU(c.R[ir.RDI]+d.n["global"], 8)
@@ -87,47 +91,120 @@ func (d *deferred) intern(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exe
 	table := global + d.n["strings"]
 	hash, err1 := s.ReadU(table, 8)
 	counts, err2 := s.ReadU(table+8, 8) // how many strings, how many buckets: 32 bits each
-	sp := c.R[ir.RSP] - frameSize
 	if err1 != nil || err2 != nil {
 		return false, nil
 	}
-	for _, w := range [][2]uint64{
+	if !s.HasSym(c.R[ir.RSI], n) {
+		return false, d.hide(c, s, table, bucketOf(hash, counts))
+	}
+	sp := c.R[ir.RSP] - frameSize
+	return false, d.call(c, s, [][2]uint64{
 		{sp, d.trampoline}, {sp + frameHash, hash}, {sp + frameCounts, counts}, {sp + frameTable, table}, {sp + frameBucket, 0},
 		{table, sp + frameBucket}, {table + 8, 1 << 32},
-	} {
-		if err := s.WriteU(w[0], w[1], 8); err != nil {
-			return false, &exec.Stop{Kind: exec.Unsupported, PC: c.PC, What: "the table of strings cannot be written: " + err.Error()}
-		}
+	})
+}
+
+// words reads and writes memory; the first error stays.
+type words struct {
+	s   *mem.Space
+	err error
+}
+
+func (w *words) read(addr uint64) uint64 {
+	v, err := w.s.ReadU(addr, 8)
+	if w.err == nil {
+		w.err = err
 	}
-	c.Set(ir.RSP, sp)
-	return false, nil
+	return v
+}
+
+func (w *words) write(addr, v uint64, n int) {
+	if err := w.s.WriteU(addr, v, n); w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *words) stop(c *cpu.CPU) *exec.Stop {
+	return &exec.Stop{Kind: exec.Unsupported, PC: c.PC, What: "the interpreter's table of strings: " + w.err.Error()}
+}
+
+// bucketOf is the address of the bucket of deferred strings.
+func bucketOf(hash, counts uint64) uint64 { return hash + 8*(deferredHash&(counts>>32-1)) }
+
+// call writes words by address, a frame below the stack among them, and makes the function return to the frame's first.
+func (d *deferred) call(c *cpu.CPU, s *mem.Space, list [][2]uint64) *exec.Stop {
+	w := words{s: s}
+	for _, x := range list {
+		w.write(x[0], x[1], 8)
+	}
+	if w.err != nil {
+		return w.stop(c)
+	}
+	c.Set(ir.RSP, c.R[ir.RSP]-frameSize)
+	return nil
+}
+
+// maxHidden bounds the strings of a bucket among which hide looks.
+const maxHidden = 64
+
+// hide takes the deferred strings out of their bucket while concrete bytes are looked for: the search would compare
+// them byte by byte if it came to that bucket, and split the path.
+func (d *deferred) hide(c *cpu.CPU, s *mem.Space, table, bucket uint64) *exec.Stop {
+	w := words{s: s}
+	first, last, link := uint64(0), uint64(0), bucket // link: the word that points to the string looked at
+	for at, n := w.read(link), 0; at != 0 && w.err == nil && n < maxHidden; n++ {
+		next := w.read(at + d.n["chain"])
+		if t, ok := d.text(s, at); ok && t.deferred {
+			w.write(link, next, 8)
+			if last == 0 {
+				first = at
+			} else {
+				w.write(last+d.n["chain"], at, 8)
+			}
+			last = at
+		} else {
+			link = at + d.n["chain"]
+		}
+		at = next
+	}
+	if w.err != nil {
+		return w.stop(c)
+	}
+	if last == 0 {
+		return nil
+	}
+	sp := c.R[ir.RSP] - frameSize
+	return d.call(c, s, [][2]uint64{{sp, d.trampoline + 8}, {sp + frameFirst, first}, {sp + frameLast, last}, {sp + frameTable, table}})
+}
+
+// searched runs when the stock function has returned the string for concrete bytes in rax. The table may have grown.
+func (d *deferred) searched(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
+	sp := c.R[ir.RSP] - 8
+	w := words{s: s}
+	first, last, table := w.read(sp+frameFirst), w.read(sp+frameLast), w.read(sp+frameTable)
+	bucket := bucketOf(w.read(table), w.read(table+8))
+	w.write(last+d.n["chain"], w.read(bucket), 8)
+	w.write(bucket, first, 8)
+	if w.err != nil {
+		return false, w.stop(c)
+	}
+	c.Set(ir.RSP, sp+frameSize)
+	return ret(c, s, c.R[ir.RAX]), nil
 }
 
 // interned runs when the stock function has returned the new string in rax.
 func (d *deferred) interned(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 	sp, str := c.R[ir.RSP]-8, c.R[ir.RAX]
-	var err error
-	read := func(addr uint64) uint64 {
-		v, e := s.ReadU(addr, 8)
-		if e != nil {
-			err = e
-		}
-		return v
-	}
-	write := func(addr, v uint64, n int) {
-		if e := s.WriteU(addr, v, n); e != nil {
-			err = e
-		}
-	}
-	hash, counts, table := read(sp+frameHash), read(sp+frameCounts), read(sp+frameTable)
-	bucket := hash + 8*(deferredHash&(counts>>32-1))
-	write(table, hash, 8)
-	write(table+8, counts+1, 8)
-	write(str+d.n["hash"], deferredHash, 4)
-	write(str+d.n["chain"], read(bucket), 8)
-	write(bucket, str, 8)
-	if err != nil {
-		return false, &exec.Stop{Kind: exec.Unsupported, PC: c.PC, What: "the table of strings: " + err.Error()}
+	w := words{s: s}
+	hash, counts, table := w.read(sp+frameHash), w.read(sp+frameCounts), w.read(sp+frameTable)
+	bucket := bucketOf(hash, counts)
+	w.write(table, hash, 8)
+	w.write(table+8, counts+1, 8)
+	w.write(str+d.n["hash"], deferredHash, 4)
+	w.write(str+d.n["chain"], w.read(bucket), 8)
+	w.write(bucket, str, 8)
+	if w.err != nil {
+		return false, w.stop(c)
 	}
 	c.Set(ir.RSP, sp+frameSize)
 	return ret(c, s, str), nil

@@ -102,7 +102,7 @@ func TestLuaKinds(t *testing.T) {
 	}
 }
 
-// A table's setup runs once, before the boot snapshot; usage errors give one line.
+// A table's setup runs once, before the boot snapshot; making strings splits no paths; usage errors give one line.
 func TestLuaTable(t *testing.T) {
 	const file = "testdata/kinds.lua"
 	lua := luas(t)[0]
@@ -110,9 +110,13 @@ func TestLuaTable(t *testing.T) {
 	if got := e.outcomes(); !slices.Equal(got, []string{"exception error: over true", "ok"}) {
 		t.Errorf("got %q\n%s", got, e.stderr)
 	}
+	e = runIt(t, Options{Test: file + "::test_strings", Interpreter: lua})
+	if e.sound(t); e.summary.Paths.Low != 2 {
+		t.Errorf("%d low-level paths, want 2\n%s", e.summary.Paths.Low, e.stdout)
+	}
 	for test, want := range map[string]string{
-		file:                 "several tests in the file, choose one with ::NAME: test_hang, test_inputs, test_kinds, test_number, test_table",
-		file + "::test_none": "no test named test_none; tests here: test_hang, test_inputs, test_kinds, test_number, test_table",
+		file:                 "several tests in the file, choose one with ::NAME: test_hang, test_inputs, test_kinds, test_number, test_strings, test_table",
+		file + "::test_none": "no test named test_none; tests here: test_hang, test_inputs, test_kinds, test_number, test_strings, test_table",
 	} {
 		e := runIt(t, Options{Test: test, Interpreter: lua})
 		if e.status != StatusUsage || !strings.Contains(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {

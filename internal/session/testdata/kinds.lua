@@ -45,6 +45,16 @@ function test_number()
   print(x * 2 > 300.5 and "big" or x == 0 and "zero" or "other", y == math.huge and "most" or y < -1e300 and "low" or "middle")
 end
 
+-- Two paths: strings that are made meanwhile, in whatever bucket, make no more.
+function test_strings()
+  local s = symchef.string("s", 5)
+  local n = 0
+  for i = 10000, 20000 do
+    n = n + #("" .. i)
+  end
+  print(s == "12345", n)
+end
+
 test_table = {
   setup = function(self)
     self.limit = 1000
