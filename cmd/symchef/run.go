@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,17 +38,21 @@ func runCmd(status *int) *cobra.Command {
 	o := session.Options{StdinLen: -1}
 	var maxMem, cupa string
 	var in inputs
+	var opt string
 	c := &cobra.Command{
 		Use:   "run [flags] TEST[::NAME]  |  run --stdin N [--argv 3x8] [--file NAME:N] [--env NAME:N] -- PROGRAM [ARGS...]",
 		Short: "Explore a symbolic test or a program and write its test cases",
 		Long:  runLong,
 		Example: "  symchef run test_email.py\n  symchef run --time 30s test_email.py::test_email\n" +
 			"  symchef run --stdin 4 -- ./program\n  symchef run --stdin 0 --argv 2x3 -- ./program -v\n  symchef run --file input.ini:16 --env HOME:8 -- ./program input.ini\n  symchef run --resume symchef-out-test_email -j 2",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if cupa != "" {
 				o.Strategy = "cupa:" + cupa
 			}
 			if err := check(cmd, &o, args, maxMem, in); err != nil {
+				return err
+			}
+			if o.Models, err = parseModels(opt); err != nil {
 				return err
 			}
 			ctx, stop := interruptible()
@@ -77,6 +82,7 @@ func runCmd(status *int) *cobra.Command {
 	f.BoolVar(&o.JSON, "json", false, "print the summary as JSON")
 	f.BoolVar(&o.NoCache, "no-cache", false, "neither use nor write boot snapshots")
 	f.StringVar(&o.Fallback, "fallback-solver", "", "CaDiCaL's path: it is asked what the built-in solver leaves undecided")
+	f.StringVar(&opt, "opt", "all", "models of interpreter functions that keep symbolic data out of addresses: all, none, or of "+strings.Join(session.ModelFamilies(), ", ")+", commas between")
 	f.StringVar(&o.CrossCheck, "cross-check", "", "cvc5's or z3's path: it is asked about what the built-in solver finds unsatisfiable; disagreement ends the run")
 	f.StringVar(&o.Progress, "progress", "auto", "auto (a live line on a terminal), plain, none")
 	f.IntVar(&o.StdinLen, "stdin", -1, "bytes of symbolic standard input of a program")
@@ -123,7 +129,7 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 	}
 	switch dash := cmd.ArgsLenAtDash(); {
 	case o.Resume != "":
-		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env"} {
+		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env", "opt"} {
 			if len(args) > 0 || cmd.Flags().Changed(f) {
 				return errors.New("--resume goes on with the run as it was: only limits, --workers and what concerns the report can be given with it")
 			}
@@ -145,6 +151,23 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 		return errors.New("name one test file, or a program after --; see symchef run --help")
 	}
 	return nil
+}
+
+// parseModels reads --opt.
+func parseModels(s string) ([]string, error) {
+	switch s {
+	case "all":
+		return nil, nil
+	case "none":
+		return []string{}, nil
+	}
+	list := strings.Split(s, ",")
+	for _, m := range list {
+		if !slices.Contains(session.ModelFamilies(), m) {
+			return nil, fmt.Errorf("--opt %s: want all, none, or of %s", s, strings.Join(session.ModelFamilies(), ", "))
+		}
+	}
+	return list, nil
 }
 
 // inputs are the symbolic inputs of a program but for standard input, as they were given.

@@ -137,6 +137,7 @@ func recorded(sum rundir.Summary) (*target, error) {
 		return nil, err
 	}
 	t.desc, t.found = d, &interp.Found{ELF: t.tc.Interpreter, Image: img}
+	t.use()
 	return t, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"symchef/internal/cpu"
 	"symchef/internal/exec"
@@ -16,6 +17,26 @@ import (
 // modelBase is where function models live: addresses below the lowest that
 // Linux maps by default (vm.mmap_min_addr), one per model.
 const modelBase = uint64(0x1000)
+
+// families says what each model is for (CHEF, section 4.2): "hash", hash functions that do not depend on
+// symbolic bytes; "pointers", objects whose address does not.
+var families = map[string]string{
+	"hash-length":       "hash",
+	"decline-symbolic":  "pointers",
+	"deferred-identity": "pointers",
+}
+
+// ModelFamilies lists the families of models.
+func ModelFamilies() []string {
+	return slices.Compact(slices.Sorted(maps.Values(families)))
+}
+
+// use leaves the models of the target's families in its image.
+func (t *target) use() {
+	t.found.Image.Models = slices.DeleteFunc(slices.Clone(t.found.Image.Models), func(m interp.Model) bool {
+		return !slices.Contains(t.tc.Models, families[m.Name])
+	})
+}
 
 // models are the engine functions that descriptions may name, made for one place.
 var models = map[string]func(interp.Model) exec.Hook{

@@ -39,6 +39,10 @@ type Options struct {
 	CrossCheck string
 	CrossEvery int
 
+	// Models are the families of models of interpreter functions to use, of ModelFamilies; nil: all. None changes
+	// what the program does, all make it easier to explore.
+	Models []string
+
 	// Checkpoint is the time between two checkpoints, if they are cheap.
 	Checkpoint time.Duration
 	// Resume is the run directory of a run to go on with; then there is neither test nor program.

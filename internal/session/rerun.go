@@ -72,6 +72,10 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 			o.StdinLen = len(in.BytesHex) / 2
 		case testcase.TypeArgv:
 			o.ArgvCount, o.ArgvLen = o.ArgvCount+1, len(in.BytesHex)/2
+		case testcase.TypeFile:
+			o.Files = append(o.Files, Named{in.Name, len(in.BytesHex) / 2})
+		case testcase.TypeEnv:
+			o.Env = append(o.Env, Named{in.Name, len(in.BytesHex) / 2})
 		}
 	}
 	r := newRun(o, t)

@@ -94,13 +94,13 @@ func (r *run) snapshotPath(cfg *kernel.Config) string {
 	if dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, snapshotKey(cfg)+".snap")
+	return filepath.Join(dir, r.snapshotKey(cfg)+".snap")
 }
 
 // snapshotKey is a digest of all that a boot depends on but the host's files.
-func snapshotKey(cfg *kernel.Config) string {
+func (r *run) snapshotKey(cfg *kernel.Config) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %d %s %q %d %d %d %q %q %q %q", snapshotVersion, mem.GranuleBits, engineID(), hostCPU(), cfg.Seed, cfg.UID, cfg.GID, cfg.Path, cfg.Argv, cfg.Env, cfg.Cwd)
+	fmt.Fprintf(h, "%q %d %d %s %q %d %d %d %q %q %q %q", r.t.tc.Models, snapshotVersion, mem.GranuleBits, engineID(), hostCPU(), cfg.Seed, cfg.UID, cfg.GID, cfg.Path, cfg.Argv, cfg.Env, cfg.Cwd)
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
@@ -167,7 +167,7 @@ func (r *run) loadSnapshot(cfg kernel.Config) ([]byte, *kernel.System, string) {
 	if err != nil {
 		return nil, nil, ""
 	}
-	s, ok := decodeSnapshot(data, snapshotKey(&cfg))
+	s, ok := decodeSnapshot(data, r.snapshotKey(&cfg))
 	if !ok {
 		os.Remove(path)
 		return nil, nil, ""
@@ -196,7 +196,7 @@ func (r *run) saveSnapshot(sys *kernel.System) {
 	if path == "" {
 		return
 	}
-	data, err = encodeSnapshot(snapshot{Key: snapshotKey(&r.cfg), Test: r.sum.Target.Name, Consulted: sys.Consulted(), System: data})
+	data, err = encodeSnapshot(snapshot{Key: r.snapshotKey(&r.cfg), Test: r.sum.Target.Name, Consulted: sys.Consulted(), System: data})
 	if err != nil {
 		return
 	}

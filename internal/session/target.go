@@ -61,10 +61,15 @@ func resolve(o *Options) (*target, error) {
 		arg += "::" + name
 	}
 	env := testcase.PinEnv(d.Environ(os.Environ(), d.GuestDir()))
-	return &target{
+	t := &target{
 		desc: d, found: f, name: o.Test,
-		tc: testcase.Target{Kind: testcase.TargetKind(d.Language), Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
-	}, nil
+		tc: testcase.Target{Models: o.Models, Kind: testcase.TargetKind(d.Language), Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
+	}
+	if o.Models == nil {
+		t.tc.Models = ModelFamilies()
+	}
+	t.use()
+	return t, nil
 }
 
 // suffixes are those of all languages' tests.

@@ -40,6 +40,8 @@ type Target struct {
 	Argv []string `json:"argv"`
 	// Env is the complete environment, "NAME=value".
 	Env []string `json:"env"`
+	// Models are the families of models of interpreter functions that the machine used; empty for programs.
+	Models []string `json:"models,omitempty"`
 	// Cwd is the working directory, absolute.
 	Cwd string `json:"cwd"`
 }
