@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"symchef/internal/device"
@@ -209,13 +210,19 @@ func uniqueName(s *state.State, name string) string {
 	return numbered(name, n)
 }
 
-// numbered is the name of the n-th input declared as name.
+// numbered is the name of the n-th input declared as name: no two inputs have one.
 func numbered(name string, n int) string {
-	if n == 1 {
+	if n == 1 && !strings.Contains(name, "#") {
 		return name
 	}
 	return fmt.Sprintf("%s#%d", name, n)
 }
+
+// The variables of an input have its name and a suffix: an input may be of one type on some paths and of another on
+// others, and no variable is taken for another's.
+func lengthVar(input string) string                { return input + ".len" }
+func byteVar(input string, i int) string           { return fmt.Sprintf("%s[%d]", input, i) }
+func scalarVar(input string, k device.Kind) string { return fmt.Sprintf("%s.%v", input, k) }
 
 // input declares an input: its variables, their bounds, and for a length or a
 // choice the decision which.
@@ -232,7 +239,7 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 		least, most := decl.Lengths()
 		n := least
 		if least < most {
-			v := e.Var(name+".len", 32)
+			v := e.Var(lengthVar(name), 32)
 			if !x.scalar(s, v, int64(min(max(len(decl.DefaultBytes), least), most)), int64(least), int64(most)) {
 				return false
 			}
@@ -244,7 +251,7 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 			n = int(k)
 		}
 		for i := 0; i < n; i++ {
-			b := e.Var(fmt.Sprintf("%s[%d]", name, i), 8)
+			b := e.Var(byteVar(name, i), 8)
 			def := uint64(0)
 			if i < len(decl.DefaultBytes) {
 				def = uint64(decl.DefaultBytes[i])
@@ -254,7 +261,7 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 		}
 	case device.KindChoice:
 		_, most := decl.Range()
-		v := e.Var(name, 32)
+		v := e.Var(scalarVar(name, decl.Kind), 32)
 		if !x.scalar(s, v, decl.DefaultInt, 0, most) {
 			return false
 		}
@@ -265,18 +272,18 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 		}
 		in.Value, in.Index = e.ZExt(v, 64), int64(k)
 	case device.KindBool:
-		v := e.Var(name, 1)
+		v := e.Var(scalarVar(name, decl.Kind), 1)
 		x.assign(s, v, uint64(decl.DefaultInt))
 		in.Value = e.ZExt(v, 64)
 	case device.KindInt:
 		lo, hi := decl.Range()
-		v := e.Var(name, 64)
+		v := e.Var(scalarVar(name, decl.Kind), 64)
 		if !x.scalar(s, v, min(max(decl.DefaultInt, lo), hi), lo, hi) {
 			return false
 		}
 		in.Value = v
 	case device.KindFloat:
-		v := e.Var(name, 64)
+		v := e.Var(scalarVar(name, decl.Kind), 64)
 		if !x.real(s, v, decl) {
 			return false
 		}

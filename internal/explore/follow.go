@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"symchef/internal/device"
 	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/solver"
@@ -112,6 +113,9 @@ func (x *Explorer) decideAs(s *state.State, kind exec.DecisionKind, pc uint64, r
 	}
 }
 
+// NamedInput is what the variables of a program's file or environment variable are called.
+func NamedInput(t testcase.InputType, name string) string { return string(t) + ":" + name }
+
 // ModelOf is the assignment over the variables of ctx that the inputs of a test case have.
 func ModelOf(ctx *expr.Ctx, inputs []testcase.Input) (expr.Assignment, error) {
 	var vals Values
@@ -125,13 +129,13 @@ func ModelOf(ctx *expr.Ctx, inputs []testcase.Input) (expr.Assignment, error) {
 			if err != nil {
 				return nil, err
 			}
-			vals = append(vals, Value{name, 64, uint64(v)})
+			vals = append(vals, Value{scalarVar(name, device.KindInt), 64, uint64(v)})
 		case testcase.TypeFloat:
 			v, err := in.Float()
 			if err != nil {
 				return nil, err
 			}
-			vals = append(vals, Value{name, 64, math.Float64bits(v)})
+			vals = append(vals, Value{scalarVar(name, device.KindFloat), 64, math.Float64bits(v)})
 		case testcase.TypeBool:
 			v, err := in.Bool()
 			if err != nil {
@@ -141,21 +145,25 @@ func ModelOf(ctx *expr.Ctx, inputs []testcase.Input) (expr.Assignment, error) {
 			if v {
 				bit = 1
 			}
-			vals = append(vals, Value{name, 1, bit})
+			vals = append(vals, Value{scalarVar(name, device.KindBool), 1, bit})
 		case testcase.TypeChoice:
 			v, err := in.Choice()
 			if err != nil {
 				return nil, err
 			}
-			vals = append(vals, Value{name, 32, uint64(v)})
+			vals = append(vals, Value{scalarVar(name, device.KindChoice), 32, uint64(v)})
 		default:
 			b, err := in.Bytes()
 			if err != nil {
 				return nil, err
 			}
-			vals = append(vals, Value{name + ".len", 32, uint64(len(b))})
+			switch in.Type {
+			case testcase.TypeFile, testcase.TypeEnv:
+				name = NamedInput(in.Type, in.Name)
+			}
+			vals = append(vals, Value{lengthVar(name), 32, uint64(len(b))})
 			for i, v := range b {
-				vals = append(vals, Value{fmt.Sprintf("%s[%d]", name, i), 8, uint64(v)})
+				vals = append(vals, Value{byteVar(name, i), 8, uint64(v)})
 			}
 		}
 	}

@@ -103,10 +103,10 @@ func programInputs(ctx *expr.Ctx, s *state.State, o *Options, own int) []testcas
 		out = append(out, testcase.Argv(own+i, read(fmt.Sprintf("argv%d", own+i), o.ArgvLen)))
 	}
 	for _, v := range o.Env {
-		out = append(out, testcase.Env(v.Name, read("env:"+v.Name, v.Len)))
+		out = append(out, testcase.Env(v.Name, read(explore.NamedInput(testcase.TypeEnv, v.Name), v.Len)))
 	}
 	for _, f := range o.Files {
-		out = append(out, testcase.File(f.Name, read("file:"+f.Name, f.Len)))
+		out = append(out, testcase.File(f.Name, read(explore.NamedInput(testcase.TypeFile, f.Name), f.Len)))
 	}
 	if o.StdinLen >= 0 {
 		out = append(out, testcase.Stdin(read("stdin", o.StdinLen)))

@@ -170,6 +170,32 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// An input may be of another type on another path, and look like another input's second one.
+func TestOneNameManyTypes(t *testing.T) {
+	needPython(t)
+	file := filepath.Join(t.TempDir(), "test_types.py")
+	src := `
+from symchef import SymbolicTest
+
+class TypesTest(SymbolicTest):
+    def runTest(self):
+        if self.getBool("x", False):
+            print("int", self.getInt("y", 0, min_value=0, max_value=9) > 4)
+        elif self.getBool("x", False):
+            print("bool", self.getBool("y", False), self.getBool("x#2", True))
+        else:
+            print("str", self.getString("y", "a") == "b", self.getBool("x#2", True))
+`
+	if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := runIt(t, Options{Test: file})
+	e.sound(t)
+	if len(e.classes()) != 2+4+4 {
+		t.Errorf("%d classes\n%s", len(e.classes()), e.stdout)
+	}
+}
+
 // Files and environment variables are inputs: the planted bugs behind them are found, and all of it agrees natively.
 func TestFilesAndEnv(t *testing.T) {
 	bin := compile(t, "../../examples/c/config.c", "-O1")
@@ -186,6 +212,10 @@ func TestFilesAndEnv(t *testing.T) {
 				found[x.Outcome.Signal+" "+string(b[:1])] = true
 			}
 		}
+	}
+	var log bytes.Buffer
+	if status := Rerun(context.Background(), e.dir, "", &log, &log); status != StatusOK {
+		t.Errorf("rerun: status %d\n%s", status, log.Bytes())
 	}
 	if !found["SIGFPE #"] || !found["SIGSEGV l"] {
 		t.Errorf("crashes %v\n%s", found, e.stdout)

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"symchef/internal/explore"
 	"symchef/internal/expr"
 	"symchef/internal/ir"
 	"symchef/internal/mem"
 	"symchef/internal/smtlib"
 	"symchef/internal/state"
+	"symchef/internal/testcase"
 )
 
 // symbolicBytes returns variables NAME[0], NAME[1], ... with values p.
@@ -64,7 +66,7 @@ func (w *worker) symbolicArgv(s *state.State) error {
 func (w *worker) symbolicFiles() map[string]mem.Bytes {
 	files := map[string]mem.Bytes{}
 	for _, f := range w.r.o.Files {
-		files[filepath.Join(w.r.t.tc.Cwd, f.Name)] = symbolicBytes(w.ctx, "file:"+f.Name, make([]byte, f.Len))
+		files[filepath.Join(w.r.t.tc.Cwd, f.Name)] = symbolicBytes(w.ctx, explore.NamedInput(testcase.TypeFile, f.Name), make([]byte, f.Len))
 	}
 	return files
 }
@@ -83,7 +85,7 @@ func (w *worker) symbolicEnv(s *state.State) error {
 		if err != nil {
 			return err
 		}
-		b := symbolicBytes(w.ctx, "env:"+v.Name, bytes.Repeat([]byte{'a'}, v.Len))
+		b := symbolicBytes(w.ctx, explore.NamedInput(testcase.TypeEnv, v.Name), bytes.Repeat([]byte{'a'}, v.Len))
 		s.Model = addModel(s.Model, w.ctx, b)
 		if err := space.WriteSym(at+uint64(len(v.Name))+1, b); err != nil {
 			return err
