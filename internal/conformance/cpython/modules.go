@@ -153,4 +153,8 @@ var Modules = []Module{
 	{Name: "test_mmap", Excluded: []Exclusion{
 		{"LargeMmapTests.*", "files of the machine have at most 1 GiB"},
 	}},
+	{Name: "test_subprocess", Excluded: []Exclusion{
+		{"*.test_no_leaking", "skipped natively where many files may be open"},
+		{"*.test_restore_signals", "skipped in the machine, whose /proc/PID/status says nothing of signals"},
+	}},
 }

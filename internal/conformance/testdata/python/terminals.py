@@ -129,6 +129,7 @@ def session(work, script=()):
     """Runs work in a session of its own on a terminal and types the script: (wait for, type). What it said and how it ended."""
     pid, fd = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored
         try:
             work()
         except BaseException as e:
