@@ -55,12 +55,14 @@ def _make_symchef():
     m.Str = type("Str", (_Spec,), {})
     m.Bytes = type("Bytes", (_Spec,), {})
     m.Int = type("Int", (_Spec,), {})
+    m.Float = type("Float", (_Spec,), {})
     m.Bool = type("Bool", (_Spec,), {})
     m.Choice = _Choice
     m.UsageError = type("UsageError", (Exception,), {})
     m.getString = lambda name, default, max_size=None, min_size=None, ascii=True: _value(name)
     m.getBytes = lambda name, default, max_size=None, min_size=None: _value(name)
     m.getInt = lambda name, default, max_value=None, min_value=None: _value(name)
+    m.getFloat = m.getInt
     m.getBool = lambda name, default=False: _value(name)
     m.getChoice = lambda name, options, default=None: _value(name, "choice", list(options))
     m.log = lambda *values: None

@@ -149,6 +149,7 @@ func TestExamples(t *testing.T) {
 		{"test_predicates.py", 6, 0},
 		{"test_casefold.py", 4, 0},
 		{"test_quicksort.py", 6, 0},
+		{"test_quadratic.py", 3, 3},
 	} {
 		t.Run(x.file, func(t *testing.T) {
 			e := runIt(t, Options{Test: filepath.Join("../../examples/python", x.file), CrossCheck: second[0], CrossEvery: 50})

@@ -23,6 +23,7 @@ from symchef import _session
 
 _INT64_MIN = -(1 << 63)
 _INT64_MAX = (1 << 63) - 1
+_INF = float("inf")
 
 UsageError = _session.UsageError
 
@@ -77,6 +78,21 @@ class Int(_Spec):
         if default is None:
             default = min(max(0, self.lo), self.hi)
         return getInt(name, default, self.hi, self.lo)
+
+
+class Float(_Spec):
+    """Float(lo, hi): a number with lo <= value <= hi, where -0.0 is less than 0.0; without bounds any, infinities
+    included. Never NaN."""
+
+    kind = "float"
+
+    def __init__(self, lo=-_INF, hi=_INF):
+        self.lo, self.hi = float(lo), float(hi)
+
+    def make(self, name, default=None):
+        if default is None:
+            default = min(max(0.0, self.lo), self.hi)
+        return getFloat(name, default, self.hi, self.lo)
 
 
 class Bool(_Spec):
@@ -148,6 +164,18 @@ def getInt(name, default, max_value=None, min_value=None):
     return _session.current().integer(name, default, lo, hi)
 
 
+def getFloat(name, default, max_value=None, min_value=None):
+    """A symbolic float with min_value <= value <= max_value, where given; never NaN."""
+    _check_name(name)
+    lo = -_INF if min_value is None else min_value
+    hi = _INF if max_value is None else max_value
+    if type(default) not in (int, float) or type(lo) not in (int, float) or type(hi) not in (int, float):
+        raise UsageError("input %s: default and bounds must be numbers" % name)
+    if not lo <= default <= hi:
+        raise UsageError("input %s: needs min_value <= default <= max_value, not %r, %r, %r" % (name, lo, default, hi))
+    return _session.current().real(name, float(default), float(lo), float(hi))
+
+
 def getBool(name, default=False):
     """True or False; the path forks here."""
     _check_name(name)
@@ -209,6 +237,7 @@ class SymbolicTest:
     getString = staticmethod(getString)
     getBytes = staticmethod(getBytes)
     getInt = staticmethod(getInt)
+    getFloat = staticmethod(getFloat)
     getBool = staticmethod(getBool)
     getChoice = staticmethod(getChoice)
     log = staticmethod(log)

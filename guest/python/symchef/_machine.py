@@ -86,6 +86,11 @@ class Session:
         digits = 1 if bound < 1 << 30 else 2 if bound < 1 << 60 else 3
         return self._place(ident, "int%d" % digits, _fresh_int(digits))
 
+    def real(self, name, default, lo, hi):
+        self.begin()
+        (ident,) = self._request("input %s float %r %r %r" % (quote(name), default, lo, hi))
+        return self._place(ident, "float", len(DEVICE) / 8)  # computed: no constant
+
     def boolean(self, name, default):
         self.begin()
         (ident,) = self._request("input %s bool %d" % (quote(name), default))

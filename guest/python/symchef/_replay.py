@@ -47,6 +47,12 @@ class Session:
             raise UsageError("replay: the value of %s is out of bounds" % name)
         return value
 
+    def real(self, name, default, lo, hi):
+        value = float(self._next("float", name))
+        if not lo <= value <= hi:
+            raise UsageError("replay: the value of %s is out of bounds" % name)
+        return value
+
     def boolean(self, name, default):
         return bool(self._next("bool", name))
 
