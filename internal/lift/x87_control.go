@@ -99,6 +99,7 @@ var fxrstor = ir.DefineHelper(ir.HelperRow{
 			return err
 		}
 		f := newFPU(u, m)
+		defer f.free()
 		f.fcw = uint64(le.Uint16(p[0:]))&0x1f3f | 0x40
 		f.setStatus(uint64(le.Uint16(p[2:])))
 		f.tag = uint64(p[4])

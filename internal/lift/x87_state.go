@@ -1,6 +1,8 @@
 package lift
 
 import (
+	"sync"
+
 	"symchef/internal/ir"
 	"symchef/internal/softfp"
 )
@@ -31,12 +33,22 @@ type fpu struct {
 
 func newFPU(u *ir.Uop, m ir.Machine) *fpu {
 	r := m.Reg()
-	f := &fpu{m: m, u: u, top: r[ir.FTop], fcw: r[ir.FCW], fsw: r[ir.FSW], tag: r[ir.FTag]}
+	f := fpus.Get().(*fpu)
+	*f = fpu{m: m, u: u, top: r[ir.FTop], fcw: r[ir.FCW], fsw: r[ir.FSW], tag: r[ir.FTag]}
 	for i := range f.raw {
 		f.raw[i] = [2]uint64{r[int(ir.FPR)+2*i], r[int(ir.FPR)+2*i+1]}
 	}
 	f.env = softfp.Env{X87: true, Mode: softfp.Mode(f.fcw >> 10 & 3)}
 	return f
+}
+
+// fpus are those not in use: one per instruction would be a fifth of the time of R's loops.
+var fpus = sync.Pool{New: func() any { return new(fpu) }}
+
+// free gives f back.
+func (f *fpu) free() {
+	f.m, f.u = nil, nil
+	fpus.Put(f)
 }
 
 // precise makes the following operation obey precision control.
@@ -162,6 +174,7 @@ func x87Helper(name string, store int, run func(f *fpu) []byte) uint64 {
 	h := ir.HelperRow{Name: name, Slots: x87Slots,
 		Run: func(u *ir.Uop, m ir.Machine) error {
 			f := newFPU(u, m)
+			defer f.free()
 			if p := run(f); p != nil {
 				if f.fsw|uint64(f.env.Flags) != 0 && (f.fsw|uint64(f.env.Flags))&^f.fcw&0x3f != 0 {
 					return f.commit() // refused before memory changes

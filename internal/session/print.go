@@ -38,6 +38,9 @@ func (r *run) print(w io.Writer, rep *replay.Report) {
 	fmt.Fprintf(w, "%s (%d failing) from %s%s in %.1f s; %d infeasible, %d pruned; %d solver queries, %.0f%% answered without a back end\n",
 		count(s.Tests.Total(), "test case"), s.Tests.Failing(), highPaths(s.Paths.High), count(s.Paths.Low, "low-level path"), s.ElapsedS, s.Paths.Infeasible, s.Paths.Pruned,
 		s.Solver.Queries, 100*float64(s.Solver.AnsweredWithoutBackend)/max(float64(s.Solver.Queries), 1))
+	if s.Lines > 0 {
+		fmt.Fprintf(w, "covered: %s, listed in %s/coverage.json\n", count(s.Lines, "source line"), r.w.Dir())
+	}
 	if rep != nil {
 		WriteReplay(w, rep, false)
 	}

@@ -255,7 +255,7 @@ sys.stderr.write(json.dumps(sorted(lines)))`
 		t.Fatal(err)
 	}
 	defer cleanup()
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+dir)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(dir, "python"))
 	var natively bytes.Buffer
 	cmd.Stderr = &natively
 	err = cmd.Run()
