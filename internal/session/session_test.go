@@ -359,6 +359,32 @@ func TestSameTree(t *testing.T) {
 
 // A second start comes from the boot snapshot and explores the same paths; a
 // changed source file or a corrupt cache entry is not used.
+// A run that boots finds the paths of one that loads the boot's snapshot, also where the interpreter is a shared library, which is
+// not mapped yet when the boot begins.
+func TestBootLikeSnapshot(t *testing.T) {
+	needPython(t)
+	const lib = "/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0"
+	if _, err := os.Stat(lib); err != nil {
+		t.Skip("skipped: libpython3.11 is not installed")
+	}
+	src := filepath.Join(t.TempDir(), "main.c")
+	if err := os.WriteFile(src, []byte("int Py_BytesMain(int, char **);\nint main(int n, char **a) { return Py_BytesMain(n, a); }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "test_s.py") // the sum may be one of the interpreter's own objects
+	if err := os.WriteFile(file, []byte("import symchef\ndef test_s(x: symchef.Int(-300, 300), y: symchef.Int(-300, 300)):\n    (x + y) // 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Test: file, Interpreter: compile(t, src, "-O1", "-Wl,--no-as-needed", lib), CacheDir: t.TempDir(), AllPaths: true, NoReplay: true}
+	boots, loads := runIt(t, o), runIt(t, o)
+	if boots.summary.FromSnapshot || !loads.summary.FromSnapshot {
+		t.Fatalf("from snapshots: %v, %v\n%s", boots.summary.FromSnapshot, loads.summary.FromSnapshot, boots.stderr)
+	}
+	if outcomes(boots.tests) != outcomes(loads.tests) || len(boots.tests) == 0 {
+		t.Errorf("%d paths after a boot, %d from its snapshot", len(boots.tests), len(loads.tests))
+	}
+}
+
 func TestSnapshot(t *testing.T) {
 	needPython(t)
 	dir := t.TempDir()

@@ -179,6 +179,7 @@ func (w *worker) boot() (*state.State, error) {
 		}
 		if sys := r.snapshot(cfg); sys != nil {
 			root = state.New(sys)
+			immortal(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
 			hookEntries(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
 			w.watch()
 		}
@@ -204,15 +205,14 @@ func (w *worker) boot() (*state.State, error) {
 			}
 		}
 	}
-	if guest {
-		immortal(w.m, r.t.found.Image, root.Sys.CurrentProcess().Mem)
-	}
 	return root, nil
 }
 
 // onBegin marks the end of the boot.
 func (w *worker) onBegin(s *state.State, test string) {
 	w.watch()
+	// Only now is the interpreter mapped, if it is a shared library.
+	immortal(w.m, w.r.t.found.Image, s.Sys.CurrentProcess().Mem)
 	w.m.ForgetCode()
 	w.r.begin(s.Sys, test)
 }
