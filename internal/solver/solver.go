@@ -113,7 +113,7 @@ type Options struct {
 
 // Defaults of Options.
 const (
-	DefaultBudget       = 20_000_000 // about 2 s
+	DefaultBudget       = 40_000_000 // about 4 s
 	DefaultResetVars    = 6000
 	DefaultCacheEntries = 1 << 15
 )
