@@ -225,8 +225,11 @@ func benchTarget(b *testing.B, name string, c *corpus) {
 	pipes(b, c, hard)
 }
 
-// maxPiped bounds the queries given to other solvers.
-const maxPiped = 60
+// maxPiped bounds the queries given to other solvers, pipeTime what they have for all of them.
+const (
+	maxPiped = 60
+	pipeTime = 8 * time.Second
+)
 
 // pipes asks the solvers installed some of the hard queries, in one process each.
 func pipes(b *testing.B, c *corpus, hard []timed) {
@@ -241,7 +244,7 @@ func pipes(b *testing.B, c *corpus, hard []timed) {
 	queries := c.load(b, ctx)
 	for _, path := range smtlib.Find() {
 		args := map[string][]string{"z3": {"-in"}, "cvc5": {"--lang=smt2", "--incremental"}}[filepath.Base(path)]
-		limited, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		limited, cancel := context.WithTimeout(context.Background(), pipeTime)
 		took, done, err := pipe(limited, path, args, func(i int) (string, bool) {
 			if i == len(sample) {
 				return "", false
