@@ -157,11 +157,3 @@ func (c *Ctx) signedBits(r Ref) uint {
 	}
 	return c.Width(r)
 }
-
-// signedTo returns r, as a signed number, at w bits.
-func (c *Ctx) signedTo(r Ref, w uint) Ref {
-	if c.Width(r) > w {
-		return c.Extract(r, 0, w)
-	}
-	return c.SExt(r, w)
-}

@@ -22,6 +22,14 @@ const (
 	byFd
 )
 
+// xattrArgs returns the file and the attribute that arguments 0 and 1 name; change tells that it is to be changed.
+func (c *call) xattrArgs(how int, change bool) (v vnode, name string, err error) {
+	if v, err = c.xattrFile(how); err == nil {
+		name, err = c.xattrName(v.st, change)
+	}
+	return v, name, err
+}
+
 // xattrFile returns the file that argument 0 names, and its inode, which is 0 where it is in the lower layer alone.
 func (c *call) xattrFile(how int) (vnode, error) {
 	if how != byFd {
@@ -111,11 +119,7 @@ func (c *call) setXattr(how int) (uint64, error) {
 	if size > maxXattr {
 		return 0, unix.E2BIG
 	}
-	v, err := c.xattrFile(how)
-	if err != nil {
-		return 0, err
-	}
-	name, err := c.xattrName(v.st, true)
+	v, name, err := c.xattrArgs(how, true)
 	if err != nil {
 		return 0, err
 	}
@@ -139,11 +143,7 @@ func (c *call) setXattr(how int) (uint64, error) {
 }
 
 func (c *call) removeXattr(how int) (uint64, error) {
-	v, err := c.xattrFile(how)
-	if err != nil {
-		return 0, err
-	}
-	name, err := c.xattrName(v.st, true)
+	v, name, err := c.xattrArgs(how, true)
 	if err != nil {
 		return 0, err
 	}
@@ -168,11 +168,7 @@ func (c *call) storeXattr(text string, addr, size uint64) (uint64, error) {
 }
 
 func (c *call) getXattr(how int) (uint64, error) {
-	v, err := c.xattrFile(how)
-	if err != nil {
-		return 0, err
-	}
-	name, err := c.xattrName(v.st, false)
+	v, name, err := c.xattrArgs(how, false)
 	if err != nil {
 		return 0, err
 	}

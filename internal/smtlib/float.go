@@ -108,7 +108,7 @@ func (o floatOp) body() string {
 		return fmt.Sprintf("(= r (ite (and (fp.leq %s %s) (fp.lt %s (fp.neg %s))) ((_ fp.to_sbv %d) %s %s) %s))",
 			limit, whole, whole, limit, o.w, mode, x, literal(1<<(o.w-1), o.w))
 	}
-	nan := fmt.Sprintf("((_ extract 63 63) x) #xff ((_ extract 51 29) x)")
+	nan := "((_ extract 63 63) x) #xff ((_ extract 51 29) x)"
 	if o.aw == 32 {
 		nan = fmt.Sprintf("((_ extract 31 31) x) #b11111111111 ((_ extract 22 0) x) %s", literal(0, 29))
 	}

@@ -35,15 +35,7 @@ func random(c *expr.Ctx, r *rand.Rand, w uint, depth, kinds int) expr.Ref {
 		k := expr.FAdd + expr.Kind(r.IntN(int(expr.FCvt-expr.FAdd)+1))
 		e := expr.Env(r.IntN(8))
 		fw := []uint{32, 64}[r.IntN(2)]
-		aw, ow := fw, fw
-		switch k {
-		case expr.FFromI:
-			aw = 1 + r.UintN(64)
-		case expr.FToI:
-			ow = 2 + r.UintN(63)
-		case expr.FCvt:
-			ow = 96 - fw
-		}
+		aw, ow := widths(r, k, fw)
 		b := expr.Ref(0)
 		if k.Arity() == 2 {
 			b = sub(aw)
@@ -263,6 +255,19 @@ func TestSolveFails(t *testing.T) {
 	}
 }
 
+// widths returns the width of operands and result of a float operation on floats of w bits.
+func widths(r *rand.Rand, k expr.Kind, w uint) (operand, result uint) {
+	switch k {
+	case expr.FFromI:
+		return 1 + r.UintN(64), w
+	case expr.FToI:
+		return w, 2 + r.UintN(63)
+	case expr.FCvt:
+		return w, 96 - w
+	}
+	return w, w
+}
+
 // TestFloatMeaning: what a script says of a float operation is what evaluation computes.
 func TestFloatMeaning(t *testing.T) {
 	paths := solvers(t)
@@ -270,15 +275,7 @@ func TestFloatMeaning(t *testing.T) {
 	for k := expr.FAdd; k <= expr.FCvt; k++ {
 		for range 12 {
 			fw := []uint{32, 64}[r.IntN(2)]
-			aw, ow := fw, fw
-			switch k {
-			case expr.FFromI:
-				aw = 1 + r.UintN(64)
-			case expr.FToI:
-				ow = 2 + r.UintN(63)
-			case expr.FCvt:
-				ow = 96 - fw
-			}
+			aw, ow := widths(r, k, fw)
 			operand := func() uint64 {
 				f := softfp.FormatOf(aw)
 				switch r.IntN(4) {
