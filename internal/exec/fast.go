@@ -21,12 +21,12 @@ var masks = func() (t [256]uint64) {
 	return
 }()
 
-// fast runs a block that meets no symbolic slot, up to its terminator, whose
+// fast runs a block that meets no symbolic slot, from uop i up to its terminator, whose
 // index it returns with ok; otherwise the index of the uop that could not be completed.
-func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block) (int, status) {
+func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, status) {
 	r := &c.R
 	us := blk.Uops
-	for i := range us {
+	for ; i < len(us); i++ {
 		u := &us[i]
 		switch u.Op {
 		case ir.Mov:
@@ -35,10 +35,8 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block) (int, status) {
 			r[u.D&slotMask] = (r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm) & masks[u.W]
 		case ir.Load:
 			addr := r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm
-			g := addr >> mem.GranuleBits
-			off := addr & granMask
-			if e := &m.tlbR[g&(tlbSize-1)]; e.tag == g+1 && off+uint64(u.W>>3) <= mem.GranuleSize {
-				r[u.D&slotMask] = get(e.data, off, u.W)
+			if p := m.native.Read.Find(addr, uint64(u.W>>3)); p != nil {
+				r[u.D&slotMask] = get(p, addr&granMask, u.W)
 				continue
 			}
 			v, st := m.load(s, addr, u.W)
@@ -48,10 +46,8 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block) (int, status) {
 			r[u.D&slotMask] = v
 		case ir.Store:
 			addr := r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm
-			g := addr >> mem.GranuleBits
-			off := addr & granMask
-			if e := &m.tlbW[g&(tlbSize-1)]; e.tag == g+1 && off+uint64(u.W>>3) <= mem.GranuleSize {
-				put(e.data, off, u.W, r[u.C&slotMask])
+			if p := m.native.Write.Find(addr, uint64(u.W>>3)); p != nil {
+				put(p, addr&granMask, u.W, r[u.C&slotMask])
 				continue
 			}
 			if st := m.store(s, addr, u.W, r[u.C&slotMask]); st != ok {

@@ -18,6 +18,7 @@ func TestForms(t *testing.T) {
 	r := testRand(t)
 	cpu := cpucheck.New(t)
 	m := exec.New(expr.New())
+	m.CompileAfter = 1
 	base := boot(t, rx) // its pages are those of package cpucheck
 	hlt := bytes.Repeat([]byte{0xf4}, guest.PageSize)
 	run := func(code []byte, before *cpucheck.State) (after cpucheck.State, err error) {

@@ -29,6 +29,7 @@ import (
 	"symchef/internal/expr"
 	"symchef/internal/guest"
 	"symchef/internal/ir"
+	"symchef/internal/jit"
 	"symchef/internal/kernel"
 	"symchef/internal/lift"
 	"symchef/internal/mem"
@@ -121,6 +122,8 @@ type entry struct {
 	hook        Hook
 	watch       Watcher // of the indirect branch at its end
 	next, taken *entry
+	heat        int // how often it ran, until it was compiled or could not be
+	compiled    jit.Code
 }
 
 const (
@@ -132,6 +135,7 @@ const (
 type Stats struct {
 	Symbolic uint64 // instructions retired by the concolic evaluator
 	Blocks   uint64 // blocks lifted
+	Compiled uint64 // blocks compiled to machine code
 }
 
 // Machine is one worker's executor. It caches translations, never state.
@@ -146,6 +150,8 @@ type Machine struct {
 	// return at site: what it returns, if anything, is called whenever the block ends. Like
 	// Hooks it must not change once code has run.
 	Watch func(s *mem.Space, site uint64) Watcher
+	// CompileAfter is how often a block runs before it is compiled to machine code; 0: never. It changes speed, nothing else.
+	CompileAfter int
 	// DropLo and DropHi bound the objects that are never freed: stores through
 	// a symbolic address that fall into [DropLo, DropHi) are reference counts and are dropped.
 	DropLo, DropHi uint64
@@ -158,8 +164,10 @@ type Machine struct {
 
 	space        *mem.Space
 	spaceVersion uint64
-	tlbR         [tlbSize]tlbEntry
-	tlbW         [tlbSize]tlbEntry
+
+	native jit.Context
+	code   *jit.Buffer
+	blocks []*entry // by jit.Code.ID
 
 	facts   *Facts
 	undo    undo
@@ -171,7 +179,9 @@ type Machine struct {
 
 // New returns a machine whose expressions live in ctx.
 func New(ctx *expr.Ctx) *Machine {
-	return &Machine{Ctx: ctx, Hooks: map[uint64]Hook{}, all: map[[2]uint64]*entry{}, last: map[uint64]*entry{}}
+	m := &Machine{Ctx: ctx, Hooks: map[uint64]Hook{}, CompileAfter: 50, all: map[[2]uint64]*entry{}, last: map[uint64]*entry{}}
+	m.code = jit.NewBuffer(&m.native)
+	return m
 }
 
 // status is the result of running a block's uops.
@@ -206,6 +216,7 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 			clear(m.all)
 			clear(m.last)
 			clear(m.cache[:])
+			m.code.Drop()
 		}
 		e = &entry{pc: pc, text: s.TextID, hook: m.Hooks[pc]}
 		if e.hook == nil || s.Mapped(pc, 1, 0) {
@@ -224,6 +235,7 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 				site, _ := blk.PCOf(last)
 				e.watch = m.Watch(s, site)
 			}
+			m.inherit(e)
 			for i := range e.touch {
 				e.touch[i] = blk.Reads[i] | blk.Writes[i]
 			}
@@ -330,14 +342,22 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 			}
 			m.use(s) // it may have written
 		}
+		i := 0
+		if m.ready(e, c) {
+			if e, i = m.runCompiled(sys, c, s, e, end); e == nil {
+				if sys.Retired >= end {
+					return Stop{Kind: Budget}
+				}
+				continue
+			}
+		}
 		blk := e.blk
-		var i int
 		st := ok
 		var stop Stop
 		if c.Sym.Meets(&e.touch) {
-			i, st, stop = m.concolic(c, s, blk, 0)
+			i, st, stop = m.concolic(c, s, blk, i)
 			m.Stats.Symbolic += uint64(len(blk.Insns))
-		} else if i, st = m.fast(c, s, blk); st == symMem {
+		} else if i, st = m.fast(c, s, blk, i); st == symMem {
 			i, st, stop = m.concolic(c, s, blk, i)
 			m.Stats.Symbolic += uint64(len(blk.Insns))
 		}

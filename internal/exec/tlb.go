@@ -7,16 +7,7 @@ import (
 	"symchef/internal/mem"
 )
 
-const (
-	tlbSize  = 4096
-	granMask = mem.GranuleSize - 1
-)
-
-// tlbEntry caches where a granule's bytes are; tag is the granule number plus 1.
-type tlbEntry struct {
-	tag  uint64
-	data *[mem.GranuleSize]byte
-}
+const granMask = mem.GranuleSize - 1
 
 // use makes s the space of the caches, forgetting translations that may be stale.
 func (m *Machine) use(s *mem.Space) {
@@ -25,8 +16,8 @@ func (m *Machine) use(s *mem.Space) {
 		return
 	}
 	s.Refresh()
-	clear(m.tlbR[:])
-	clear(m.tlbW[:])
+	clear(m.native.Read[:])
+	clear(m.native.Write[:])
 	m.space, m.spaceVersion = s, v
 }
 
@@ -63,8 +54,7 @@ func (m *Machine) load(s *mem.Space, addr uint64, w uint8) (uint64, status) {
 	off := addr & granMask
 	if off+n <= mem.GranuleSize {
 		if p := s.ReadPage(addr); p != nil {
-			g := addr >> mem.GranuleBits
-			m.tlbR[g&(tlbSize-1)] = tlbEntry{g + 1, p}
+			m.native.Read.Set(addr, p)
 			return get(p, off, w), ok
 		}
 	}
@@ -86,9 +76,8 @@ func (m *Machine) store(s *mem.Space, addr uint64, w uint8, v uint64) status {
 	if off+n <= mem.GranuleSize {
 		if p := s.WritePage(addr); p != nil {
 			m.use(s) // another area may show the same granule
-			g := addr >> mem.GranuleBits
-			m.tlbW[g&(tlbSize-1)] = tlbEntry{g + 1, p}
-			m.tlbR[g&(tlbSize-1)] = tlbEntry{g + 1, p}
+			m.native.Write.Set(addr, p)
+			m.native.Read.Set(addr, p)
 			put(p, off, w, v)
 			return ok
 		}

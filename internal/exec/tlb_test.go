@@ -126,7 +126,7 @@ func TestTLB(t *testing.T) {
 					}
 				}
 				m.use(d.s)
-				i, st := m.fast(&c, d.s, b)
+				i, st := m.fast(&c, d.s, b, 0)
 				if st == symMem {
 					i, st, _ = m.concolic(&c, d.s, b, i)
 				}

@@ -13,6 +13,7 @@ import (
 	"symchef/internal/guest"
 	"symchef/internal/ir"
 	"symchef/internal/ir/iref"
+	"symchef/internal/jit"
 	"symchef/internal/mem"
 )
 
@@ -329,25 +330,23 @@ func TestConcreteBlocks(t *testing.T) {
 	m := New(expr.New())
 	m.facts = &Facts{}
 	seen := map[[2]int]bool{} // op and width
+	seenCompiled := map[ir.Op]bool{}
 	for range 60 {
 		s, ref := memory(t, r)
-		slow := s.Fork() // for the concolic evaluator
+		slow := s.Fork()    // for the concolic evaluator
+		machine := s.Fork() // for machine code
 		for range 100 {
 			b, c := randomBlock(r, 1+r.IntN(40), true), randomCPU(r)
 			before := c.R
 			mirror := iref.Machine{R: c.R, Mem: ref}
 			want := mirror.Run(b)
-			check := func(name string, c *cpu.CPU, s *mem.Space, run func() (int, status)) int {
+			check := func(name string, c *cpu.CPU, s *mem.Space, run func() (int, iref.Exit)) int {
 				m.use(s)
-				i, st := run()
+				i, got := run()
 				bad := ""
-				if got := m.exit(c, b, i, st); !sameExit(got, want) {
+				if !sameExit(got, want) {
 					bad = fmt.Sprintf("ended %+v, want %+v", got, want)
-				} else if c.R != mirror.R {
-					k := 0
-					for c.R[k] == mirror.R[k] {
-						k++
-					}
+				} else if k := firstDiff(&c.R, &mirror.R); k < ir.NumState || name != "compiled" && k < ir.NumSlots {
 					bad = fmt.Sprintf("slot %d: %#x, want %#x", k, c.R[k], mirror.R[k])
 				} else if !c.Sym.Empty() {
 					bad = "something became symbolic"
@@ -360,18 +359,27 @@ func TestConcreteBlocks(t *testing.T) {
 				}
 				return i
 			}
-			d := c
-			i := check("fast", &c, s, func() (int, status) { return m.fast(&c, s, b) })
-			check("concolic", &d, slow, func() (int, status) {
-				i, st, _ := m.concolic(&d, slow, b, 0)
-				return i, st
+			d, f := c, c
+			i := check("fast", &c, s, func() (int, iref.Exit) {
+				i, st := m.fast(&c, s, b, 0)
+				return i, m.exit(&c, b, i, st)
 			})
+			check("concolic", &d, slow, func() (int, iref.Exit) {
+				i, st, _ := m.concolic(&d, slow, b, 0)
+				return i, m.exit(&d, b, i, st)
+			})
+			check("compiled", &f, machine, func() (int, iref.Exit) { return m.compileAndRun(t, &f, machine, b, seenCompiled) })
 			for _, u := range b.Uops[:i+1] {
 				seen[[2]int{int(u.Op), int(u.W)}] = true
 			}
 		}
-		if d := ref.diff(s) + ref.diff(slow); d != "" {
+		if d := ref.diff(s) + ref.diff(slow) + ref.diff(machine); d != "" {
 			t.Fatal(d)
+		}
+	}
+	for _, o := range append(pureOps, ir.Load, ir.Store, ir.SetCC, ir.SetCCIf, ir.Cond, ir.Jmp, ir.Jcc, ir.Brnz, ir.JmpInd) {
+		if !seenCompiled[o] && !interpreted[o] {
+			t.Errorf("%v was not compiled", o)
 		}
 	}
 	for _, o := range pureOps {
@@ -382,4 +390,54 @@ func TestConcreteBlocks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// interpreted are the pure ops that have no machine code.
+var interpreted = map[ir.Op]bool{ir.UDiv: true, ir.URem: true, ir.SDiv: true, ir.SRem: true, ir.Ctz: true, ir.Clz: true, ir.Popcnt: true, ir.VAlign: true}
+
+func firstDiff(a, b *[ir.NumSlots]uint64) int {
+	for k := range a {
+		if a[k] != b[k] {
+			return k
+		}
+	}
+	return ir.NumSlots
+}
+
+// compileAndRun runs a block as machine code, and in the evaluator where that leaves. It notes the ops that machine
+// code has done. The block is one instruction: temporaries live through it.
+func (m *Machine) compileAndRun(t *testing.T, c *cpu.CPU, s *mem.Space, b *ir.Block, seen map[ir.Op]bool) (int, iref.Exit) {
+	for at := uint64(dataBase); at < missing; at += mem.GranuleSize { // what it has no translation of, it leaves to the evaluator
+		if v, st := m.load(s, at, 64); st == ok && v&3 != 0 {
+			m.store(s, at, 64, v)
+			m.load(s, at, 64)
+		}
+	}
+	whole := *b
+	whole.Insns = b.Insns[:1]
+	from := 0
+	code, isCode := m.code.Compile(&jit.Source{Block: &whole, Flags: ir.CC(c.R[ir.CCOp])})
+	if isCode {
+		x := &m.native
+		x.Regs, x.Sym, x.Left = &c.R, c.Sym, 10
+		m.code.Run(code)
+		from = int(x.Uop)
+		if from < 0 {
+			for _, u := range b.Uops {
+				seen[u.Op] = true
+			}
+			if x.Left != 9 {
+				t.Fatalf("a block of one instruction leaves %d of 10", x.Left)
+			}
+			return len(b.Uops) - 1, iref.Exit{PC: x.PC}
+		}
+		for _, u := range b.Uops[:from] {
+			seen[u.Op] = true
+		}
+		if x.Left != 10 || x.Block != uint64(code.ID) {
+			t.Fatalf("left in the middle of block %d, want %d, with %d of 10 instructions left", x.Block, code.ID, x.Left)
+		}
+	}
+	i, st := m.fast(c, s, b, from)
+	return i, m.exit(c, b, i, st)
 }

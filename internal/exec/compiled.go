@@ -1,0 +1,72 @@
+package exec
+
+import (
+	"symchef/internal/cpu"
+	"symchef/internal/ir"
+	"symchef/internal/jit"
+	"symchef/internal/kernel"
+	"symchef/internal/mem"
+)
+
+// never is the heat of a block that cannot be compiled.
+const never = -1
+
+// ready reports whether e has machine code that may run now, and compiles it when it is hot. A block with a
+// hook has none: a way from another block would pass the hook by.
+func (m *Machine) ready(e *entry, c *cpu.CPU) bool {
+	if m.code.Valid(e.compiled) {
+		return jit.Plain(c.R[ir.MXCSR])
+	}
+	if e.heat == never || e.hook != nil || m.CompileAfter == 0 {
+		return false
+	}
+	if e.heat++; e.heat < m.CompileAfter {
+		return false
+	}
+	code, ok := m.code.Compile(&jit.Source{Block: e.blk, Touch: e.touch, Watched: e.watch != nil, Flags: ir.CC(c.R[ir.CCOp])})
+	if !ok {
+		e.heat = never
+		return false
+	}
+	m.Stats.Compiled++
+	e.compiled, e.heat = code, 0
+	m.blocks = append(m.blocks[:code.ID], e) // from the start again after a Drop
+	return jit.Plain(c.R[ir.MXCSR])
+}
+
+// inherit gives e the machine code of the block that was at its place under another text, if that is the same.
+func (m *Machine) inherit(e *entry) {
+	old := m.last[e.pc]
+	if old == nil || old.blk != e.blk || (old.watch == nil) != (e.watch == nil) {
+		return
+	}
+	e.compiled, e.heat = old.compiled, old.heat
+	if m.code.Valid(e.compiled) {
+		m.blocks[e.compiled.ID] = e
+	}
+}
+
+// runCompiled runs the machine code of e and of the blocks that follow. It returns the block to go on with in an evaluator and
+// the uop to start at, or nil where c.PC is at a block that has no code or no instructions are left before end.
+func (m *Machine) runCompiled(sys *kernel.System, c *cpu.CPU, s *mem.Space, e *entry, end uint64) (*entry, int) {
+	x := &m.native
+	m.code.Retext(s.TextID)
+	x.Regs, x.Sym = &c.R, c.Sym
+	for {
+		x.Left = int64(end - sys.Retired)
+		m.code.Run(e.compiled)
+		sys.Retired = end - uint64(x.Left)
+		if x.Uop >= 0 {
+			return m.blocks[x.Block], int(x.Uop)
+		}
+		c.PC = x.PC
+		if sys.Retired >= end {
+			return nil, 0
+		}
+		var err error
+		if e, err = m.find(s, c.PC); err != nil || !m.ready(e, c) {
+			return nil, 0
+		}
+		m.code.Link(e.compiled)
+	}
+}

@@ -1,0 +1,192 @@
+// Package jit turns hot blocks of micro-ops into machine code of the host.
+//
+//	b.Compile(&jit.Source{Block: blk, ...})  // a Code, once a block is hot
+//	b.Run(code, &ctx)                        // until something is due that Go code does
+//
+// Compiled code does what package exec's evaluator does on blocks that meet no symbolic slot, and nothing
+// else: the same slots are written, the same instructions counted, and a block ends where the
+// evaluator would end it. What it does not do itself (helpers, memory outside the translation caches, system calls) it
+// leaves to the evaluator: it returns with the index of the micro-op, everything before it done.
+//
+// # Invariants
+//
+//   - Between micro-ops that may leave, every slot below ir.Temp0 is in memory: registers of the host only cache it.
+//     Temporaries are written when code leaves.
+//   - Compiled blocks jump to each other only while one text is current (Retext); the contents of memory that may be
+//     executed do not change while compiled code runs, since the translation cache for writing has no such memory.
+//   - MXCSR has no special control bits (Plain); blocks that write it leave.
+//   - Compiled code counts instructions down and leaves when none are left, at block boundaries.
+//
+// It runs on the goroutine's stack and needs eight bytes of it. The Go scheduler cannot preempt it: callers bound
+// Context.Left.
+package jit
+
+import (
+	"encoding/binary"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"symchef/internal/ir"
+	"symchef/internal/mem"
+)
+
+// TLBSize is the number of entries of a translation cache, a power of two.
+const TLBSize = 4096
+
+// granMask is the low bits of an address: those within its granule.
+const granMask = mem.GranuleSize - 1
+
+// Translation caches where a granule's bytes are. Tag is the guest address of its last byte; the zero value is no translation.
+type Translation struct {
+	Tag  uint64
+	Data *[mem.GranuleSize]byte
+}
+
+// TLB is a direct-mapped cache of translations, by granule number.
+type TLB [TLBSize]Translation
+
+// Find returns the bytes of the granule that holds all n bytes at addr, or nil.
+func (t *TLB) Find(addr, n uint64) *[mem.GranuleSize]byte {
+	if e := &t[addr>>mem.GranuleBits&(TLBSize-1)]; e.Tag == (addr+n-1)|granMask {
+		return e.Data
+	}
+	return nil
+}
+
+// Set makes p the bytes of addr's granule.
+func (t *TLB) Set(addr uint64, p *[mem.GranuleSize]byte) {
+	t[addr>>mem.GranuleBits&(TLBSize-1)] = Translation{addr | granMask, p}
+}
+
+const jumpTable = 1 << 13
+
+// jump leads from an address to the code of its block.
+type jump struct {
+	pc   uint64
+	code uintptr
+}
+
+// Context is what compiled code works on. It must not move: part of a heap object.
+type Context struct {
+	// Regs is the task's register file, Sym its symbolic slots; both belong to the caller.
+	Regs *[ir.NumSlots]uint64
+	// Left is how many instructions may still be retired; the last block may exceed it.
+	Left int64
+	Sym  ir.SlotSet
+	// After Run: if Uop is not negative, block Block is to be continued at that micro-op. Else PC is the
+	// address of the next block, and Site where the code came from (for Link), or 0.
+	Uop       int64
+	Block, PC uint64
+	Site      uint64
+
+	Read, Write TLB
+	jumps       [jumpTable]jump
+}
+
+// forget empties the table of jumps.
+func (c *Context) forget() {
+	clear(c.jumps[:])
+	c.jumps[0].pc = 1 // address 0 belongs there and has no code
+}
+
+// Plain reports whether compiled code may run under MXCSR v.
+func Plain(v uint64) bool { return v&(3<<13|1<<15|1<<6) == 0 }
+
+// Code is a compiled block; the zero value is none.
+type Code struct {
+	entry uintptr
+	epoch uint32
+	ID    uint32 // what Context.Block says
+}
+
+// Buffer holds compiled code.
+type Buffer struct {
+	mem   []byte
+	used  int
+	epoch uint32
+	ids   uint32
+	sites []site
+	live  []int // sites that are linked
+	text  uint64
+	ctx   *Context
+	off   bool
+}
+
+// site is a jump to another block.
+type site struct{ at, stub int }
+
+const bufferSize = 64 << 20
+
+// NewBuffer returns a buffer for code that works on ctx only. Its memory is reserved at the first Compile.
+func NewBuffer(ctx *Context) *Buffer {
+	ctx.forget()
+	return &Buffer{ctx: ctx, epoch: 1}
+}
+
+// Valid reports whether c is code that has not been dropped.
+func (b *Buffer) Valid(c Code) bool { return c.epoch == b.epoch }
+
+// reserve maps the memory; false if the host allows no such memory.
+func (b *Buffer) reserve() bool {
+	if b.off || b.mem != nil {
+		return !b.off
+	}
+	p, err := syscall.Mmap(-1, 0, bufferSize, syscall.PROT_READ|syscall.PROT_WRITE|syscall.PROT_EXEC,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	if err != nil {
+		b.off = true
+		return false
+	}
+	b.mem = p
+	runtime.AddCleanup(b, func(p []byte) { syscall.Munmap(p) }, p)
+	return true
+}
+
+// Drop forgets all code.
+func (b *Buffer) Drop() {
+	b.used, b.ids, b.sites, b.live = 0, 0, nil, nil
+	b.epoch++
+	b.ctx.Site = 0
+	b.ctx.forget()
+}
+
+// Retext must be called before Run when the current text may have changed: ways from block to block are of one text.
+func (b *Buffer) Retext(text uint64) {
+	if b.text == text {
+		return
+	}
+	b.text = text
+	for _, i := range b.live {
+		b.patch(b.sites[i].at, b.sites[i].stub)
+	}
+	b.live = b.live[:0]
+	b.ctx.forget()
+}
+
+func (b *Buffer) patch(at, to int) {
+	binary.LittleEndian.PutUint32(b.mem[at:], uint32(to-at-4))
+}
+
+// Link makes code, that of the block at ctx.PC, the successor of the way by which the last Run came out.
+func (b *Buffer) Link(c Code) {
+	if n := b.ctx.Site; n != 0 {
+		b.patch(b.sites[n-1].at, int(c.entry-b.base()))
+		b.live = append(b.live, int(n-1))
+		return
+	}
+	b.ctx.jumps[b.ctx.PC&(jumpTable-1)] = jump{b.ctx.PC, c.entry}
+}
+
+func (b *Buffer) base() uintptr { return uintptr(unsafe.Pointer(&b.mem[0])) }
+
+// Run executes code until it leaves, see Context.
+func (b *Buffer) Run(c Code) {
+	enter(c.entry, b.ctx)
+	runtime.KeepAlive(b)
+}
+
+// enter calls compiled code.
+//
+//go:noescape
+func enter(code uintptr, ctx *Context)
