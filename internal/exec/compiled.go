@@ -57,7 +57,9 @@ func (m *Machine) runCompiled(sys *kernel.System, c *cpu.CPU, s *mem.Space, e *e
 		m.code.Run(e.compiled)
 		sys.Retired = end - uint64(x.Left)
 		if x.Uop >= 0 {
-			return m.blocks[x.Block], int(x.Uop)
+			e = m.blocks[x.Block]
+			c.PC = e.pc
+			return e, int(x.Uop)
 		}
 		c.PC = x.PC
 		if sys.Retired >= end {

@@ -36,5 +36,6 @@ func (m *Machine) CodeBytes() uint64 { return m.covered.bytes }
 func (m *Machine) ForgetCode() {
 	clear(m.cache[:])
 	clear(m.all)
+	m.code.Drop()
 	m.covered = coverage{}
 }
