@@ -376,12 +376,16 @@ func (x *Explorer) assume(s *state.State, r expr.Ref) bool {
 // bounds proves the range of r under the path condition and tells the machine.
 // A range that cannot be proved is the whole one: the address will be decided.
 func (x *Explorer) bounds(s *state.State, r expr.Ref) {
+	if lo, hi, ok := x.trail.bound(s.Bounds, x.ctx.Hash(r)); ok {
+		s.Prove(x.ctx, r, lo, hi)
+		return
+	}
 	conj := s.Conjuncts(x.ctx)
 	lo, hi, res := x.solv.Bounds(solver.Query{Conjuncts: conj, Hint: s.Model, New: 0}, r)
 	if res != solver.Sat {
 		lo, hi = 0, expr.Mask(x.ctx.Width(r))
 	}
-	s.Prove(r, lo, hi)
+	s.Prove(x.ctx, r, lo, hi)
 }
 
 func (x *Explorer) end(s *state.State, e End) {

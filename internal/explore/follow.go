@@ -26,6 +26,7 @@ type Trail struct {
 
 	fork    bool     // following ends where the log does, at the fork that takes none of excl
 	excl    []uint64 // none: anywhere after the last decision
+	bounds  []*state.Bound
 	next    int
 	arrived bool
 	err     error
@@ -81,11 +82,26 @@ func (t *Trail) take(kind exec.DecisionKind, pc uint64) (v uint64, ok bool) {
 	return uint64(d.Value), true
 }
 
+// bound returns the range that was proved next after known when the path was explored, if it is that of the expression of.
+func (t *Trail) bound(known *state.Bound, of uint64) (lo, hi uint64, ok bool) {
+	n := 0
+	if known != nil {
+		n = known.Depth
+	}
+	if t == nil || n >= len(t.bounds) || t.bounds[n].Of != of {
+		return 0, 0, false
+	}
+	return t.bounds[n].Lo, t.bounds[n].Hi, true
+}
+
 // decideAs makes the decision about r that the trail has.
 func (x *Explorer) decideAs(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) {
 	t := x.trail
 	if t.fork && t.next%anchorEvery == 0 {
 		x.anchors.drop(s)
+	}
+	if t.fork && s.Log == nil { // nothing was decided: all paths pass here
+		x.root = s.Fork()
 	}
 	if t.fork && t.next == len(t.Decisions) {
 		for _, v := range t.excl {

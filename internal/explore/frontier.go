@@ -14,22 +14,23 @@ import (
 
 // A candidate is a pending state: the fork of a path that takes none of the values
 // Excl at the decision after log. It is materialised while st is set, else virtual: the log
-// leads to it (the Cloud9 thesis, section 3.2).
+// leads to it (the Cloud9 thesis, section 3.2), and bounds spares the solver the ranges proved on the way.
 //
 // Invariant: model satisfies the path condition of log, so following the log under it asks
 // no solver, and gives the state that was forked.
 type candidate struct {
-	log   *state.Entry
-	excl  []uint64 // none: the decision after log, if any, is open
-	model expr.Assignment
-	node  *search.Node
-	place search.Place
-	high  high.Place
-	st    *state.State
+	log    *state.Entry
+	excl   []uint64 // none: the decision after log, if any, is open
+	model  expr.Assignment
+	bounds *state.Bound
+	node   *search.Node
+	place  search.Place
+	high   high.Place
+	st     *state.State
 }
 
 func candidateOf(s *state.State, n *search.Node, at search.Place) *candidate {
-	c := &candidate{log: s.Log, model: s.Model, node: n, place: at, high: s.High.Place(), st: s}
+	c := &candidate{log: s.Log, model: s.Model, bounds: s.Bounds, node: n, place: at, high: s.High.Place(), st: s}
 	for _, e := range s.Excl {
 		c.excl = append(c.excl, e.V)
 	}
@@ -106,7 +107,7 @@ func (x *Explorer) undecided(what string, conj []expr.Ref) string {
 func (x *Explorer) materialise(p *candidate) (*state.State, error) {
 	began := x.began
 	defer func() { x.began = began }()
-	t := &Trail{Decisions: p.log.Decisions(), Model: p.model, fork: true, excl: p.excl}
+	t := &Trail{Decisions: p.log.Decisions(), Model: p.model, fork: true, excl: p.excl, bounds: p.bounds.List()}
 	from := x.root
 	if a, ok := x.anchors.below(p.log); ok {
 		from, t.next = a.st, a.log.Depth

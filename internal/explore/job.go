@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"symchef/internal/exec"
 	"symchef/internal/expr"
@@ -15,6 +16,7 @@ import (
 // holds numbers and names only, nothing of an engine.
 type Frontier struct {
 	Entries []FrontierEntry
+	Bounds  []FrontierBound
 	Jobs    []Job
 	Models  []Values
 }
@@ -26,10 +28,17 @@ type FrontierEntry struct {
 	PC, Value uint64
 }
 
-// A Job is one candidate: the path to a fork, the values that others take there,
+// FrontierBound is one proven range.
+type FrontierBound struct {
+	Parent     int    // index in Bounds, less than the bound's own; -1: none
+	Of, Lo, Hi uint64 // see state.Bound
+}
+
+// A Job is one candidate: the path to a fork, the ranges proved on it, the values that others take there,
 // and an assignment that leads along it.
 type Job struct {
 	Last  int // its last decision; -1: none
+	Bound int // its last range; -1: none
 	Excl  []uint64
 	Model int // index in Models; -1: empty
 	Place search.Place
@@ -73,15 +82,16 @@ type packer struct {
 	Frontier
 	ctx     *expr.Ctx
 	entries map[*state.Entry]int
+	bounds  map[*state.Bound]int
 	models  map[*uint64]int // by first element: candidates share their models
 }
 
 func newPacker(ctx *expr.Ctx) *packer {
-	return &packer{ctx: ctx, entries: map[*state.Entry]int{}, models: map[*uint64]int{}}
+	return &packer{ctx: ctx, entries: map[*state.Entry]int{}, bounds: map[*state.Bound]int{}, models: map[*uint64]int{}}
 }
 
 func (k *packer) add(p *candidate) {
-	k.Jobs = append(k.Jobs, Job{Last: k.entry(p.log), Excl: p.excl, Model: k.model(p.model), Place: p.place})
+	k.Jobs = append(k.Jobs, Job{Last: k.entry(p.log), Bound: k.bound(p.bounds), Excl: p.excl, Model: k.model(p.model), Place: p.place})
 }
 
 func (k *packer) entry(l *state.Entry) int {
@@ -99,6 +109,24 @@ func (k *packer) entry(l *state.Entry) int {
 		k.Entries = append(k.Entries, FrontierEntry{at, e.Kind, e.PC, e.Value})
 		at = len(k.Entries) - 1
 		k.entries[e] = at
+	}
+	return at
+}
+
+func (k *packer) bound(b *state.Bound) int {
+	at := -1
+	var todo []*state.Bound
+	for ; b != nil; b = b.Parent {
+		if i, known := k.bounds[b]; known {
+			at = i
+			break
+		}
+		todo = append(todo, b)
+	}
+	for _, b := range slices.Backward(todo) {
+		k.Bounds = append(k.Bounds, FrontierBound{at, b.Of, b.Lo, b.Hi})
+		at = len(k.Bounds) - 1
+		k.bounds[b] = at
 	}
 	return at
 }
@@ -155,15 +183,28 @@ func (x *Explorer) Import(f Frontier) error {
 		}
 		entries[i] = at(e.Parent).Add(e.Kind, e.PC, e.Value)
 	}
+	bounds := make([]*state.Bound, len(f.Bounds))
+	boundAt := func(i int) *state.Bound {
+		if i < 0 {
+			return nil
+		}
+		return bounds[i]
+	}
+	for i, b := range f.Bounds {
+		if b.Parent >= i {
+			return errFrontier
+		}
+		bounds[i] = boundAt(b.Parent).Add(0, b.Of, b.Lo, b.Hi)
+	}
 	models := make([]expr.Assignment, len(f.Models))
 	for i, v := range f.Models {
 		models[i] = v.in(x.ctx)
 	}
 	for _, j := range f.Jobs {
-		if j.Last >= len(entries) || j.Model >= len(models) {
+		if j.Last >= len(entries) || j.Bound >= len(bounds) || j.Model >= len(models) {
 			return errFrontier
 		}
-		c := &candidate{log: at(j.Last), excl: j.Excl, place: j.Place}
+		c := &candidate{log: at(j.Last), bounds: boundAt(j.Bound), excl: j.Excl, place: j.Place}
 		if j.Model >= 0 {
 			c.model = models[j.Model]
 		}

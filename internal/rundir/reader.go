@@ -69,7 +69,7 @@ func (r *Reader) Frontier() ([]byte, error) {
 // Dir is the directory's path as given to Open.
 func (r *Reader) Dir() string { return r.dir }
 
-// Tests returns the test cases in the order they were found. torn is true if
+// Tests returns the test cases in the order they were written. torn is true if
 // the last line was cut off by a kill and dropped. A bad line elsewhere is an
 // error that names it.
 func (r *Reader) Tests() (tests []testcase.Test, torn bool, err error) {

@@ -34,10 +34,21 @@ func outcomes(tests []testcase.Test) string {
 	return strings.Join(l, "\n")
 }
 
+// lookup reads a table at addresses whose range only the solver knows.
+const lookup = `#include <stdio.h>
+const char key[] = "qwertyuiop";
+int main() { for (int i = 0; i < 3; i++) { int c = getchar(); if (c < '0' || c > '9') return 1; if (key[c - '0'] == 'e') return 2; } return 0; }`
+
 // A run that keeps no pending state, or no engine either, longer than a path finds the same paths with the
-// same outcomes as one that keeps all. With an engine, states are not brought back from the beginning.
+// same outcomes as one that keeps all, and asks the solver no more. With an engine, states are not brought back from the beginning.
 func TestForgetful(t *testing.T) {
-	for name, o := range targets(t) {
+	src := filepath.Join(t.TempDir(), "p.c")
+	if err := os.WriteFile(src, []byte(lookup), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := targets(t)
+	all["table"] = Options{Program: []string{compile(t, src, "-O1")}, StdinLen: 3}
+	for name, o := range all {
 		t.Run(name, func(t *testing.T) {
 			o.AllPaths, o.NoReplay, o.Strategy = true, true, "random-path"
 			want := runIt(t, o)
@@ -45,6 +56,9 @@ func TestForgetful(t *testing.T) {
 				got := runIt(t, o)
 				if outcomes(got.tests) != outcomes(want.tests) {
 					t.Errorf("%d test cases, not the %d of a run that keeps everything\n%s", len(got.tests), len(want.tests), got.stderr)
+				}
+				if got, want := got.summary.Solver.Queries, want.summary.Solver.Queries; got != want {
+					t.Errorf("%d queries, not %d", got, want)
 				}
 				return got.summary.Instructions.Replayed
 			}

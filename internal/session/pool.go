@@ -28,6 +28,10 @@ type pool struct {
 	save    func([]explore.Frontier)
 }
 
+// reserve is how many frontiers lie ready when no worker waits: the next one to wait need not do so until a solver query
+// of another has ended.
+const reserve = 1
+
 // newPool returns a pool whose workers call Take first, but for one that explores already.
 func newPool(save func([]explore.Frontier)) *pool {
 	p := &pool{running: 1, save: save}
@@ -94,7 +98,7 @@ func (p *pool) end() {
 // changed tells the others. Require: mu is held.
 func (p *pool) changed() {
 	p.done = p.done || p.running == 0 && len(p.queue) == 0
-	p.hungry.Store(int32(max(p.waiting-len(p.queue), 0)))
+	p.hungry.Store(int32(p.waiting + reserve - len(p.queue)))
 	if p.pausing.Load() && p.parked == p.running {
 		p.save(slices.Concat(p.parts, p.queue))
 		p.parts, p.parked = nil, 0

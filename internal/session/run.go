@@ -316,7 +316,11 @@ func (w *worker) onTick(x *explore.Explorer) string {
 		r.prog.show(now, r)
 		if now.Sub(r.lastSum) > time.Second {
 			r.lastSum = now
-			r.keep(r.w.WriteSummary(r.sum))
+			sum := r.sum
+			r.mu.Unlock() // the disk is slow, and the others want to go on
+			err := r.w.WriteSummary(sum)
+			r.mu.Lock()
+			r.keep(err)
 		}
 	}
 	return r.why
@@ -329,8 +333,27 @@ func (r *run) keep(err error) {
 }
 
 // add writes the test case of a finished path, if it is the first of its high-level path or of its class, and
-// returns its name.
+// returns its name. Names count up in the order of calls; files are written by all workers at once.
 func (r *run) add(t testcase.Test, condition func() string, output []byte) string {
+	if t.ID = r.name(t); t.ID == "" {
+		return ""
+	}
+	err := r.w.WritePath(t.ID, condition(), output)
+	if err == nil {
+		err = r.w.Append(t)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keep(err)
+	r.sum.Tests.Add(t.Outcome.Kind)
+	if r.o.OnTest != nil {
+		r.o.OnTest(t)
+	}
+	return t.ID
+}
+
+// name counts a finished path and names its test case; "" if it is to have none.
+func (r *run) name(t testcase.Test) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.known(t)
@@ -339,13 +362,7 @@ func (r *run) add(t testcase.Test, condition func() string, output []byte) strin
 		return ""
 	}
 	t.ID = fmt.Sprintf("t%06d", len(r.tests)+1)
-	r.keep(r.w.WritePath(t.ID, condition(), output))
-	r.keep(r.w.Append(t))
 	r.tests = append(r.tests, t)
-	r.sum.Tests.Add(t.Outcome.Kind)
-	if r.o.OnTest != nil {
-		r.o.OnTest(t)
-	}
 	return t.ID
 }
 

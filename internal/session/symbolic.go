@@ -97,19 +97,11 @@ func (w *worker) symbolicEnv(s *state.State) error {
 // pathText is the path condition and the symbolic output of s as SMT-LIB2:
 // symbolic bytes of the output are variables output[i] with their definitions.
 func pathText(ctx *expr.Ctx, s *state.State, out mem.Bytes) string {
-	scratch := expr.New()
-	conj := s.Conjuncts(ctx)
-	var at []int
-	roots := conj
+	var output []smtlib.Definition
 	for i, r := range out.Sym {
 		if r != 0 {
-			at = append(at, i)
-			roots = append(roots, r)
+			output = append(output, smtlib.Definition{Name: fmt.Sprintf("output[%d]", i), Value: r})
 		}
 	}
-	roots = ctx.Copy(scratch, roots)
-	for k, i := range at {
-		roots[len(conj)+k] = scratch.Eq(scratch.Var(fmt.Sprintf("output[%d]", i), 8), roots[len(conj)+k])
-	}
-	return smtlib.Print(scratch, roots)
+	return smtlib.Print(ctx, s.Conjuncts(ctx), output...)
 }

@@ -28,8 +28,10 @@ const maxNesting = 24
 // nested ites over the index: never arrays. So are the high halves of
 // products. Float operations are as in float.go.
 //
-// require: every conjunct is one bit wide.
-func Print(ctx *expr.Ctx, conjuncts []expr.Ref) string {
+// The names of defined are variables of their own, each asserted to equal its expression.
+//
+// require: every conjunct is one bit wide; what is defined is wider, and no variable of ctx has its name.
+func Print(ctx *expr.Ctx, conjuncts []expr.Ref, defined ...Definition) string {
 	p := &printer{ctx: ctx, uses: map[expr.Ref]int{}, text: map[expr.Ref]string{}, depth: map[expr.Ref]int{},
 		helpers: map[string]bool{}, tables: map[string]string{}, prefix: "?", logic: "QF_BV"}
 	for v := range ctx.NumVars() {
@@ -43,17 +45,33 @@ func Print(ctx *expr.Ctx, conjuncts []expr.Ref) string {
 		}
 		p.count(r)
 	}
+	for _, d := range defined {
+		p.count(d.Value)
+	}
 	slices.SortFunc(p.vars, func(a, b expr.VarID) int { return strings.Compare(ctx.VarName(a), ctx.VarName(b)) })
 	fmt.Fprintf(&p.out, "(set-option :produce-models true)\n(set-logic %s)\n", p.logic)
 	for _, v := range p.vars {
 		fmt.Fprintf(&p.out, "(declare-const %s (_ BitVec %d))\n", symbol(ctx.VarName(v)), ctx.VarWidth(v))
 	}
+	for _, d := range defined {
+		fmt.Fprintf(&p.out, "(declare-const %s (_ BitVec %d))\n", symbol(d.Name), ctx.Width(d.Value))
+	}
 	for _, r := range conjuncts {
 		p.emit(r)
 		fmt.Fprintf(&p.out, "(assert %s)\n", p.asBool(r))
 	}
+	for _, d := range defined {
+		p.emit(d.Value)
+		fmt.Fprintf(&p.out, "(assert (= %s %s))\n", symbol(d.Name), p.text[d.Value])
+	}
 	p.out.WriteString("(check-sat)\n")
 	return p.out.String()
+}
+
+// A Definition names the value of an expression.
+type Definition struct {
+	Name  string
+	Value expr.Ref
 }
 
 type printer struct {

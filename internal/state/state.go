@@ -42,7 +42,30 @@ type Constraint struct {
 type Bound struct {
 	Parent *Bound
 	R      expr.Ref
+	Of     uint64 // R's structural hash: what it is in any engine
 	Lo, Hi uint64 // inclusive, unsigned
+	Depth  int
+}
+
+// List returns the bounds in the order they were proved.
+func (b *Bound) List() []*Bound {
+	if b == nil {
+		return nil
+	}
+	out := make([]*Bound, b.Depth)
+	for ; b != nil; b = b.Parent {
+		out[b.Depth-1] = b
+	}
+	return out
+}
+
+// Add returns the list that ends with b and one more bound.
+func (b *Bound) Add(r expr.Ref, of, lo, hi uint64) *Bound {
+	n := &Bound{Parent: b, R: r, Of: of, Lo: lo, Hi: hi, Depth: 1}
+	if b != nil {
+		n.Depth = b.Depth + 1
+	}
+	return n
 }
 
 // Entry is one entry of the decision log (version 1), last first. Lists share their tails.
@@ -148,8 +171,8 @@ func (s *State) Assume(ctx *expr.Ctx, r expr.Ref, v uint64) {
 }
 
 // Prove adds a proven range.
-func (s *State) Prove(r expr.Ref, lo, hi uint64) {
-	s.Bounds = &Bound{s.Bounds, r, lo, hi}
+func (s *State) Prove(ctx *expr.Ctx, r expr.Ref, lo, hi uint64) {
+	s.Bounds = s.Bounds.Add(r, ctx.Hash(r), lo, hi)
 	s.Facts.Ranges[r] = [2]uint64{lo, hi}
 }
 

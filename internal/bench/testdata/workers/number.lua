@@ -1,0 +1,7 @@
+-- tonumber on four characters.
+
+local symchef = require "symchef"
+
+return function()
+  print(tonumber(symchef.string("text", 4)) ~= nil)
+end
