@@ -1,6 +1,7 @@
 package hlpc
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -174,6 +175,14 @@ func function(all []sample, delta int64, bits int) (Dispatch, map[uint64]uint64)
 type tables struct {
 	sources []tableSource
 	at      map[uint64][]uint64 // where targets stand as addresses
+	near    []distance          // words of the module that may lead from a table to a target, by sum
+}
+
+// distance is a word that may be an entry of a table of 32-bit distances from the table's base: sum is the word and
+// the address at which it stands, which is the target and four times the opcode.
+type distance struct {
+	sum, at uint64
+	source  int
 }
 
 type tableSource struct {
@@ -188,6 +197,8 @@ const maxTables = 64 << 20
 func newTables(b *Branch, targets map[uint64]bool) *tables {
 	t := &tables{at: map[uint64][]uint64{}}
 	w := b.Windows[interp.WindowLong]
+	sorted := slices.Sorted(maps.Keys(targets))
+	lo, hi := sorted[0], sorted[len(sorted)-1]+4<<16 // opcodes have 16 bits at most
 	for _, module := range []bool{true, false} {
 		total := uint64(0)
 		for _, a := range w.Before.Areas() {
@@ -206,8 +217,15 @@ func newTables(b *Branch, targets map[uint64]bool) *tables {
 					t.at[v] = append(t.at[v], s.base+uint64(off))
 				}
 			}
+			for off := 0; module && off+4 <= len(s.data); off += 4 {
+				at := s.base + uint64(off)
+				if sum := at + uint64(int64(int32(binary.LittleEndian.Uint32(s.data[off:])))); sum-lo <= hi-lo {
+					t.near = append(t.near, distance{sum, at, len(t.sources) - 1})
+				}
+			}
 		}
 	}
+	slices.SortStableFunc(t.near, func(x, y distance) int { return cmp.Compare(x.sum, y.sum) })
 	return t
 }
 
@@ -252,16 +270,11 @@ func (t *tables) find(d Dispatch, pairs map[uint64]uint64, bias uint64, all []sa
 			}
 		}
 	}
-	for i := range t.sources {
-		s := &t.sources[i]
-		if !s.module || most == len(ops) {
-			break
-		}
-		want := pairs[first] + 4*first - s.base // of a place and the distance that stands there
-		for off := 0; off+4 <= len(s.data); off += 4 {
-			if uint64(off)+uint64(int64(int32(binary.LittleEndian.Uint32(s.data[off:])))) == want {
-				try(s, s.base+uint64(off)-4*first, 4)
-			}
+	if most < len(ops) {
+		sum := pairs[first] + 4*first
+		i, _ := slices.BinarySearchFunc(t.near, sum, func(d distance, sum uint64) int { return cmp.Compare(d.sum, sum) })
+		for ; i < len(t.near) && t.near[i].sum == sum; i++ {
+			try(&t.sources[t.near[i].source], t.near[i].at-4*first, 4)
 		}
 	}
 	return best
