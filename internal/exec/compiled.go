@@ -59,8 +59,16 @@ func (m *Machine) runCompiled(sys *kernel.System, c *cpu.CPU, s *mem.Space, e *e
 		if x.Uop >= 0 {
 			e = m.blocks[x.Block]
 			c.PC = e.pc
-			return e, int(x.Uop)
+			last := len(e.blk.Uops) - 1
+			if int(x.Uop) < last || e.watch == nil {
+				return e, int(x.Uop)
+			}
+			x.PC = c.R[e.blk.Uops[last].A&slotMask]
+			sys.Retired += uint64(len(e.blk.Insns))
+			e.watch(sys, s, c, x.PC)
+			m.use(s)
 		}
+		watched := x.Uop >= 0
 		c.PC = x.PC
 		if sys.Retired >= end {
 			return nil, 0
@@ -69,6 +77,8 @@ func (m *Machine) runCompiled(sys *kernel.System, c *cpu.CPU, s *mem.Space, e *e
 		if e, err = m.find(s, c.PC); err != nil || !m.ready(e, c) {
 			return nil, 0
 		}
-		m.code.Link(e.compiled)
+		if !watched {
+			m.code.Link(e.compiled)
+		}
 	}
 }

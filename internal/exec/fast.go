@@ -187,10 +187,10 @@ type helperView struct {
 	s *mem.Space
 }
 
-func (h helperView) Reg() *[ir.NumSlots]uint64         { return &h.c.R }
-func (h helperView) ReadMem(a uint64, p []byte) error  { h.m.faultAt = a; return h.s.Read(a, p) }
-func (h helperView) WriteMem(a uint64, p []byte) error { h.m.faultAt = a; return h.s.Write(a, p) }
-func (h helperView) Retired() uint64                   { return h.m.sys.Retired }
+func (h *helperView) Reg() *[ir.NumSlots]uint64         { return &h.c.R }
+func (h *helperView) ReadMem(a uint64, p []byte) error  { h.m.faultAt = a; return h.s.Read(a, p) }
+func (h *helperView) WriteMem(a uint64, p []byte) error { h.m.faultAt = a; return h.s.Write(a, p) }
+func (h *helperView) Retired() uint64                   { return h.m.sys.Retired }
 
 // helper runs a helper on concrete operands; symMem if it would read symbolic memory.
 func (m *Machine) helper(c *cpu.CPU, s *mem.Space, u *ir.Uop) status {
@@ -204,14 +204,15 @@ func (m *Machine) helper(c *cpu.CPU, s *mem.Space, u *ir.Uop) status {
 }
 
 func (m *Machine) runHelper(c *cpu.CPU, s *mem.Space, u *ir.Uop) status {
-	row := &ir.Helpers[u.Imm]
-	err := row.Run(u, helperView{m, c, s})
+	m.view = helperView{m, c, s}
+	err := ir.Helpers[u.Imm].Run(u, &m.view)
 	m.use(s)
+	if err == nil {
+		return ok
+	}
 	var unsup *ir.UnsupportedError
 	var trap *ir.TrapError
 	switch {
-	case err == nil:
-		return ok
 	case errors.As(err, &unsup):
 		m.unsup = unsup.What
 		return unsupported

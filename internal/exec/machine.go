@@ -175,6 +175,7 @@ type Machine struct {
 	faultAt uint64 // address of the last fault
 	trap    ir.TrapKind
 	unsup   string
+	view    helperView // of the helper that runs
 }
 
 // New returns a machine whose expressions live in ctx.

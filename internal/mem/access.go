@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"symchef/internal/expr"
@@ -65,6 +66,13 @@ func (s *Space) Read(addr uint64, p []byte) error {
 
 // ReadU reads n bytes (1..8) as a little-endian number.
 func (s *Space) ReadU(addr uint64, n int) (uint64, error) {
+	if off := addr & (GranuleSize - 1); n == 8 && off <= GranuleSize-8 {
+		g := s.readable(addr, guest.ProtRead)
+		if g == nil {
+			return 0, ErrFault
+		}
+		return binary.LittleEndian.Uint64(g.data[off:]), nil
+	}
 	var buf [8]byte
 	if err := s.Read(addr, buf[:n]); err != nil {
 		return 0, err

@@ -116,6 +116,7 @@ type Space struct {
 	owner uint64
 	root  *node
 	areas []*Area // sorted, disjoint
+	found int     // index of the area that Find found last; a guess
 	shows []*Area // those of areas with Obj
 	// TextID changes whenever executable code may have changed; two spaces with
 	// one TextID have the same executable bytes.
@@ -174,8 +175,14 @@ func (s *Space) Areas() []*Area { return s.areas }
 
 // Find returns the area that holds addr, or nil.
 func (s *Space) Find(addr uint64) *Area {
+	if s.found < len(s.areas) {
+		if a := s.areas[s.found]; a.Start <= addr && addr < a.End {
+			return a
+		}
+	}
 	i := sort.Search(len(s.areas), func(i int) bool { return s.areas[i].End > addr })
 	if i < len(s.areas) && s.areas[i].Start <= addr {
+		s.found = i
 		return s.areas[i]
 	}
 	return nil
