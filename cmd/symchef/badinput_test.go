@@ -72,7 +72,7 @@ func TestBadInput(t *testing.T) {
 		{"run --file x -- /bin/cat", "want NAME:BYTES"},
 		{"run --env A=B:3 -- /bin/cat", "is not the name of a variable"},
 		{"run --env A:3 --env A:4 -- /bin/cat", "A is given twice"},
-		{"run --opt fast test_one.py", "--opt fast: want all, none, or of hash, pointers"},
+		{"run --opt fast test_one.py", "--opt fast: want all, none, or of fastpath, hash, pointers"},
 		{"run --cross-check cat test_one.py", "want cvc5 or z3"},
 		{"run -- /bin/cat", "give --stdin N, --argv COUNTxLENGTH, --file NAME:N or --env NAME:N"},
 		{"run --stdin 0 -- /bin/cat", "give --stdin N, --argv COUNTxLENGTH, --file NAME:N or --env NAME:N"},

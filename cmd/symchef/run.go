@@ -38,7 +38,7 @@ func runCmd(status *int) *cobra.Command {
 	o := session.Options{StdinLen: -1}
 	var maxMem, cupa string
 	var in inputs
-	var opt string
+	var opt, completeness string
 	c := &cobra.Command{
 		Use:   "run [flags] TEST[::NAME]  |  run --stdin N [--argv 3x8] [--file NAME:N] [--env NAME:N] -- PROGRAM [ARGS...]",
 		Short: "Explore a symbolic test or a program and write its test cases",
@@ -48,6 +48,9 @@ func runCmd(status *int) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if cupa != "" {
 				o.Strategy = "cupa:" + cupa
+			}
+			if o.Complete = completeness == "complete"; !o.Complete && completeness != "partial" {
+				return fmt.Errorf("--completeness %s: want partial or complete", completeness)
 			}
 			if err := check(cmd, &o, args, maxMem, in); err != nil {
 				return err
@@ -73,6 +76,7 @@ func runCmd(status *int) *cobra.Command {
 	f.DurationVar(&o.PathTime, "path-time", time.Minute, "wall clock after which a path is a hang, 0: no limit")
 	f.Uint64Var(&o.PathInstructions, "path-instructions", 0, "guest instructions after which a path is a hang")
 	f.StringVar(&o.Strategy, "strategy", "cupa-path", "search strategy: "+strings.Join(search.Names(), ", "))
+	f.StringVar(&completeness, "completeness", "partial", "partial: report a high-level path when its first low-level path has ended; complete: when all have, which is how its path condition is complete")
 	f.StringVar(&cupa, "cupa", "", "class-uniform search with these classes, from the top, commas between: "+strings.Join(search.SchemeNames(), ", "))
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of the search and of the guest's random numbers")
 	f.StringVar(&o.Interpreter, "interpreter", "", "interpreter to use instead of the one found")
@@ -82,7 +86,7 @@ func runCmd(status *int) *cobra.Command {
 	f.BoolVar(&o.JSON, "json", false, "print the summary as JSON")
 	f.BoolVar(&o.NoCache, "no-cache", false, "neither use nor write boot snapshots")
 	f.StringVar(&o.Fallback, "fallback-solver", "", "CaDiCaL's path: it is asked what the built-in solver leaves undecided")
-	f.StringVar(&opt, "opt", "all", "models of interpreter functions that keep symbolic data out of addresses: all, none, or of "+strings.Join(session.ModelFamilies(), ", ")+", commas between")
+	f.StringVar(&opt, "opt", "all", "models of interpreter functions that would split paths: all, none, or of "+strings.Join(session.ModelFamilies(), ", ")+", commas between")
 	f.StringVar(&o.CrossCheck, "cross-check", "", "cvc5's or z3's path: it is asked about what the built-in solver finds unsatisfiable; disagreement ends the run")
 	f.StringVar(&o.Progress, "progress", "auto", "auto (a live line on a terminal), plain, none")
 	f.IntVar(&o.StdinLen, "stdin", -1, "bytes of symbolic standard input of a program")
@@ -129,13 +133,16 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 	}
 	switch dash := cmd.ArgsLenAtDash(); {
 	case o.Resume != "":
-		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env", "opt"} {
+		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env", "opt", "completeness"} {
 			if len(args) > 0 || cmd.Flags().Changed(f) {
 				return errors.New("--resume goes on with the run as it was: only limits, --workers and what concerns the report can be given with it")
 			}
 		}
 	case dash == 0 && len(args) > 0:
 		o.Program = args
+		if o.Complete {
+			return errors.New("--completeness complete is for tests, not for programs: their high level is not known")
+		}
 		if o.StdinLen <= 0 && !in.given() {
 			return errors.New("a program needs a symbolic input: give --stdin N, --argv COUNTxLENGTH, --file NAME:N or --env NAME:N")
 		}

@@ -42,6 +42,8 @@ type Solver interface {
 type Config struct {
 	Strategy string
 	Seed     uint64
+	// Complete: a high-level path is reported when all its low-level paths have ended. Require: High.
+	Complete bool
 	// Layouts are the object layouts of the language under test; nil for programs.
 	Layouts map[string]*interp.Layout
 	// High follows the interpreted program; nil where its program counter is not known.
@@ -57,8 +59,9 @@ type Config struct {
 	// OnBegin is called with the first state that reports the end of its boot,
 	// before it goes on, and the name of its test.
 	OnBegin func(s *state.State, test string)
-	// OnPath is called at the end of every path, with the state at its end.
-	OnPath func(*state.State, End)
+	// OnPath is called at the end of every path, with the state at its end; what it returns is called when the path
+	// counts: at once, or, with Complete, when no low-level path is left that may be of the same high-level path.
+	OnPath func(*state.State, End) (counts func())
 	// OnPick is called between two paths; it may call Renew.
 	OnPick func(*Explorer)
 	// OnTick is called every few milliseconds of work; returning a reason stops the exploration.
@@ -115,21 +118,24 @@ type Explorer struct {
 	// Usage is set when the guest library refused the test.
 	Usage string
 
-	ctx     *expr.Ctx
-	m       *exec.Machine
-	solv    Solver
-	cfg     Config
-	sr      search.Searcher
-	root    *state.State // where paths begin; never run
-	pending map[uint64]*candidate
-	kept    int          // candidates with a state
-	cur     *state.State // the running state
-	node    *search.Node // of cur
-	trail   *Trail       // the path to follow; nil when exploring
-	nextID  uint64
-	base    uint64 // instructions retired before the exploration
-	began   time.Time
-	anchors anchors // on the way to virtual candidates
+	ctx      *expr.Ctx
+	m        *exec.Machine
+	solv     Solver
+	cfg      Config
+	sr       search.Searcher
+	complete *complete    // the same searcher, if there is Config.Complete
+	root     *state.State // where paths begin; never run
+	pending  map[uint64]*candidate
+	kept     int          // candidates with a state
+	cur      *state.State // the running state
+	node     *search.Node // of cur
+	at       high.ID      // where cur was picked
+	gaveWay  bool         // cur waits
+	trail    *Trail       // the path to follow; nil when exploring
+	nextID   uint64
+	base     uint64 // instructions retired before the exploration
+	began    time.Time
+	anchors  anchors // on the way to virtual candidates
 }
 
 // New returns an explorer.
@@ -141,8 +147,13 @@ func New(ctx *expr.Ctx, m *exec.Machine, s Solver, cfg Config) (*Explorer, error
 	if err != nil {
 		return nil, err
 	}
-	return &Explorer{Dropped: map[string]int{}, ctx: ctx, m: m, solv: s, cfg: cfg, sr: sr,
-		pending: map[uint64]*candidate{}}, nil
+	x := &Explorer{Dropped: map[string]int{}, ctx: ctx, m: m, solv: s, cfg: cfg, sr: sr,
+		pending: map[uint64]*candidate{}}
+	if cfg.Complete {
+		x.complete = newComplete(x, sr)
+		x.sr = x.complete
+	}
+	return x, nil
 }
 
 // Pending returns how many states have not ended: those that wait and the running one.
@@ -162,16 +173,19 @@ func (x *Explorer) drop(s *state.State, reason string) {
 	}
 }
 
-// Waiting returns where the pending states are in the high-level tree; the beginning where that is not known.
-func (x *Explorer) Waiting() []high.Place {
-	var l []high.Place
+// Waiting returns where the pending states are in the high-level tree: those that others have forked by the first number of their ID.
+func (x *Explorer) Waiting() (l []high.Place, others []uint64) {
 	for _, id := range x.ids() {
-		l = append(l, x.pending[id].high)
+		if p := x.pending[id]; p.high == (high.Place{}) {
+			others = append(others, p.place.Dynamic)
+		} else {
+			l = append(l, p.high)
+		}
 	}
 	if x.cur != nil {
 		l = append(l, x.cur.High.Place())
 	}
-	return l
+	return l, others
 }
 
 // chunk is how many instructions run between two looks at the limits.
@@ -229,8 +243,8 @@ func (x *Explorer) loop(c context.Context) {
 		if x.Stopped = x.stop(c); x.Stopped != "" {
 			return
 		}
-		if !x.step(x.cur) {
-			x.cur = nil
+		if !x.step(x.cur) || x.gaveWay {
+			x.cur, x.gaveWay = nil, false
 		}
 	}
 }
@@ -336,6 +350,10 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 		x.decideAs(s, kind, pc, r)
 		return
 	}
+	if x.complete != nil && s.High.ID != x.at {
+		x.giveWay(s, pc)
+		return
+	}
 	v, w := x.ctx.Eval(r, s.Model), x.ctx.Width(r)
 	here := x.node
 	if w > 6 || uint64(len(s.Excl))+1 < 1<<w {
@@ -393,15 +411,25 @@ func (x *Explorer) end(s *state.State, e End) {
 		x.Usage = s.Report.Usage
 		return
 	}
-	x.Counts.Paths++
-	if x.cfg.Budget != nil {
-		x.cfg.Budget.paths.Add(1)
+	counts := func() {}
+	if !s.Report.Pruned && x.cfg.OnPath != nil {
+		counts = x.cfg.OnPath(s, e)
 	}
-	if s.Report.Pruned {
-		x.Counts.Pruned++
+	ended := func() {
+		x.Counts.Paths++
+		if x.cfg.Budget != nil {
+			x.cfg.Budget.paths.Add(1)
+		}
+		if s.Report.Pruned {
+			x.Counts.Pruned++
+		}
+		counts()
+	}
+	if x.complete == nil || x.trail != nil || s.Report.Pruned {
+		ended()
 		return
 	}
-	if x.cfg.OnPath != nil {
-		x.cfg.OnPath(s, e)
-	}
+	p := candidateOf(s, x.node, x.placeOf(s, 0))
+	p.excl, p.st, p.ended = nil, nil, ended
+	x.add(p)
 }

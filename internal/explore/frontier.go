@@ -26,11 +26,13 @@ type candidate struct {
 	node   *search.Node
 	place  search.Place
 	high   high.Place
+	at     high.ID // the high-level state; zero: the beginning, or not known
+	ended  func()  // the path has ended, and waits until it may count: then this is called
 	st     *state.State
 }
 
 func candidateOf(s *state.State, n *search.Node, at search.Place) *candidate {
-	c := &candidate{log: s.Log, model: s.Model, bounds: s.Bounds, node: n, place: at, high: s.High.Place(), st: s}
+	c := &candidate{log: s.Log, model: s.Model, bounds: s.Bounds, node: n, place: at, high: s.High.Place(), at: s.High.ID, st: s}
 	for _, e := range s.Excl {
 		c.excl = append(c.excl, e.V)
 	}
@@ -67,7 +69,11 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 		return nil, false
 	}
 	p := x.remove(id)
-	x.node = p.node
+	if p.ended != nil {
+		x.count(p)
+		return nil, true
+	}
+	x.node, x.at = p.node, p.at
 	if s = p.st; s == nil {
 		var err error
 		if s, err = x.materialise(p); err != nil {
@@ -79,6 +85,10 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 	}
 	if len(s.Excl) == 0 {
 		return s, true
+	}
+	if x.complete != nil && s.High.ID != p.at { // it was imported, and is elsewhere
+		x.add(candidateOf(s, p.node, p.place))
+		return nil, true
 	}
 	conj := append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...)
 	// The model satisfies everything but the exclusion of its own value.
@@ -93,6 +103,22 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 	}
 	s.Rebase(x.ctx, model)
 	return s, true
+}
+
+// count counts the path p that has ended, and all others at its place: all have ended.
+func (x *Explorer) count(p *candidate) {
+	p.ended()
+	for g := x.complete.groups[p.at]; g != nil && len(g.members) > 0; {
+		x.remove(x.complete.take(g, 0)).ended()
+	}
+}
+
+// giveWay lets s wait at its place.
+func (x *Explorer) giveWay(s *state.State, pc uint64) {
+	p := candidateOf(s, x.node, x.placeOf(s, pc))
+	p.excl = nil
+	x.add(p)
+	x.gaveWay = true
 }
 
 // undecided names a question that the solver gave up.

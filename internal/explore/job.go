@@ -145,14 +145,18 @@ func (k *packer) model(m expr.Assignment) int {
 }
 
 // Export removes the n oldest candidates and returns them.
-func (x *Explorer) Export(n int) Frontier {
-	k := newPacker(x.ctx)
+func (x *Explorer) Export(n int) Frontier { return x.export(x.ids()[:n]) }
+
+func (x *Explorer) export(ids []uint64) Frontier {
 	gone := map[uint64]bool{}
-	for _, id := range x.ids()[:n] {
+	for _, id := range ids {
 		gone[id] = true
-		k.add(x.remove(id))
 	}
 	x.sr.Remove(gone)
+	k := newPacker(x.ctx)
+	for _, id := range ids {
+		k.add(x.remove(id))
+	}
 	return k.Frontier
 }
 
@@ -233,8 +237,24 @@ func (x *Explorer) share() {
 		return
 	}
 	n := max(ex.Hungry(), 0)
+	if x.complete != nil {
+		x.shareFamilies(n)
+		return
+	}
 	for each := x.sr.Len() / (n + 1); n > 0 && each > 0; n-- {
 		ex.Give(x.Export(each))
+	}
+}
+
+// shareFamilies gives families away to n others.
+func (x *Explorer) shareFamilies(n int) {
+	if n == 0 || x.cur != nil {
+		return
+	}
+	l := x.complete.families()
+	for each := len(l) / (n + 1); n > 0 && each > 0; n-- {
+		x.cfg.Exchange.Give(x.export(slices.Concat(l[:each]...)))
+		l = l[each:]
 	}
 }
 

@@ -140,6 +140,7 @@ var ruleRows = []struct{ name, hit, miss string }{
 	{"eq-mul-odd", "(eq (mul a 3) 5)", "(eq (mul a 6) 5)"},
 	{"eq-udiv-const", "(eq (udiv a 10) 3)", "(eq (udiv a b) 3)"},
 	{"eq-ite-const", "(eq (ite p a 5) 5)", "(eq (ite p a b) 5)"},
+	{"eq-ite-difference", "(eq (ite (eq a b) d (sub a b)) 0)", "(eq (ite (eq a b) d (add a b)) 0)"},
 	{"eq-minmax-zero", "(eq (ite (ult a b) a b) 0)", "(eq (ite (ult a b) a d) 0)"},
 	{"eq-select", "(eq (select a w 3 9 4 9) 9)", "(eq (select a w 3 9 4 9) b)"},
 	{"eq-select-part", "(eq (extract (select a w 3 9 4 77) 1 3) 0)", "(eq (extract a 1 3) 2)"},

@@ -196,6 +196,14 @@ func eqRules() []rule {
 			}
 			return c.And(c.Not(cond), c.Eq(y, t.b))
 		}},
+		// match: (x == y ? z : x - y) == 0, x - y any sum that is 0 where the condition holds alone  result: (x == y) & (z == 0)
+		{name: "eq-ite-difference", kind: Eq, on: Ite, konst: true, apply: func(c *Ctx, t term) Ref {
+			cond, z, d := c.A(t.a), c.B(t.a), c.C(t.a)
+			if t.vb != 0 || c.Kind(d) != Add || c.Eq(d, t.b) != cond {
+				return 0
+			}
+			return c.And(cond, c.Eq(z, t.b))
+		}},
 		// match: min(x, y) == 0, unsigned  result: (x == 0) | (y == 0)
 		// match: max(x, y) == 0  result: (x == 0) & (y == 0)
 		{name: "eq-minmax-zero", kind: Eq, on: Ite, konst: true, apply: func(c *Ctx, t term) Ref {

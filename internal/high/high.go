@@ -31,6 +31,12 @@ type ID [2]uint64
 // String is the ID in hexadecimal digits.
 func (d ID) String() string { return fmt.Sprintf("%016x%016x", d[0], d[1]) }
 
+// after is the ID after one more instruction: the first 8 bytes of its code object's digest, and its offset there.
+func (d ID) after(code, offset uint64) ID {
+	at := mix(code, offset)
+	return ID{mix(d[0]^0x243f6a8885a308d3, at), mix(d[1]^0x13198a2e03707344, at^0xa4093822299f31d0)}
+}
+
 func mix(h, v uint64) uint64 {
 	hi, lo := bits.Mul64(h^v, 0x9e3779b97f4a7c15)
 	return hi ^ lo ^ h<<1
@@ -138,8 +144,7 @@ func (t *Tracker) step(_ *kernel.System, s hlpc.Step) {
 	p.Stack = f.below
 	code := binary.LittleEndian.Uint64(s.Code.Digest[:])
 	p.Static = mix(code, s.Offset)
-	p.ID[0] = mix(p.ID[0]^0x243f6a8885a308d3, p.Static)
-	p.ID[1] = mix(p.ID[1]^0x13198a2e03707344, p.Static^0xa4093822299f31d0)
+	p.ID = p.ID.after(code, s.Offset)
 	p.Steps++
 	f.at = t.Graph.step(f.at, p.Static, s.Handler)
 	p.last = Step{t.Tree.code(s.Code.Digest), uint32(s.Offset)}

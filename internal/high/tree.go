@@ -1,6 +1,7 @@
 package high
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"symchef/internal/hlpc"
@@ -30,8 +31,9 @@ type Node struct {
 	Ends  []End
 	// Lost are positions, in steps of the node, where low-level paths were given up; open those where some wait. The
 	// path conditions of high-level paths that pass there are not complete (Bucur's thesis, section 4.4).
-	Lost []int
-	open []int
+	Lost  []int
+	open  []int
+	waits []wait
 
 	up  *Node
 	own *Node // the kid that took the end of Steps when the node was last cut
@@ -42,6 +44,12 @@ type End struct {
 	Pos     int
 	Outcome string
 	Test    string // name of its test case; empty: another case stands for it
+}
+
+// wait is something that waits after pos steps of its node.
+type wait struct {
+	pos int
+	id  uint64
 }
 
 // Place is a position in the tree: after Pos steps of a node. The zero Place is the beginning.
@@ -126,6 +134,12 @@ func (n *Node) cut(pos int) {
 	n.Ends = slices.DeleteFunc(n.Ends, func(e End) bool { return e.Pos > pos })
 	n.Lost, rest.Lost = split(n.Lost, pos)
 	n.open, rest.open = split(n.open, pos)
+	for _, w := range n.waits {
+		if w.pos > pos {
+			rest.waits = append(rest.waits, wait{w.pos - pos, w.id})
+		}
+	}
+	n.waits = slices.DeleteFunc(n.waits, func(w wait) bool { return w.pos > pos })
 	n.Steps, n.Kids, n.own = n.Steps[:pos:pos], []*Node{rest}, rest
 }
 
@@ -153,8 +167,64 @@ func (t *Tree) Open(p Place) {
 	p.node.open = append(p.node.open, p.pos)
 }
 
+// OpenAt is Open by the first numbers of IDs: at the beginning for those that no place has.
+func (t *Tree) OpenAt(dynamic []uint64) {
+	left := map[uint64]bool{}
+	for _, d := range dynamic {
+		left[d] = true
+	}
+	if len(left) > 0 {
+		t.openAt(&t.Root, ID{}, left)
+	}
+	if len(left) > 0 {
+		t.Open(Place{})
+	}
+}
+
+func (t *Tree) openAt(n *Node, id ID, left map[uint64]bool) {
+	for i, s := range n.Steps {
+		id = id.after(binary.LittleEndian.Uint64(t.Codes[s.Code-1][:]), uint64(s.Offset))
+		if left[id[0]] {
+			n.open = append(n.open, i+1)
+			delete(left, id[0])
+		}
+	}
+	for _, k := range n.Kids {
+		t.openAt(k, id, left)
+	}
+}
+
 // End notes that a low-level path has ended at p.
 func (t *Tree) End(p Place, outcome, test string) {
 	p = t.now(p)
 	p.node.Ends = append(p.node.Ends, End{p.pos, outcome, test})
+}
+
+// Wait notes that id waits at p, until Leave.
+func (t *Tree) Wait(p Place, id uint64) {
+	p = t.now(p)
+	p.node.waits = append(p.node.waits, wait{p.pos, id})
+}
+
+// Leave takes back a Wait.
+func (t *Tree) Leave(p Place, id uint64) {
+	p = t.now(p)
+	p.node.waits = slices.DeleteFunc(p.node.waits, func(w wait) bool { return w.id == id })
+}
+
+// Least is what waits least advanced on the path to p; false if nothing waits there.
+func (t *Tree) Least(p Place) (id uint64, ok bool) {
+	p = t.now(p)
+	for n, end := p.node, p.pos; n != nil; n = n.up {
+		pos := end + 1
+		for _, w := range n.waits {
+			if w.pos < pos {
+				pos, id, ok = w.pos, w.id, true
+			}
+		}
+		if n.up != nil {
+			end = len(n.up.Steps)
+		}
+	}
+	return id, ok
 }

@@ -46,6 +46,40 @@ func TestTree(t *testing.T) {
 			p.steps = append(p.steps, s)
 		}
 	}
+	// The least advanced of what waits on the way to a path is what waits at its shortest beginning.
+	waits := map[uint64]path{}
+	for range 2 * len(paths) {
+		w := path{steps: paths[r.IntN(len(paths))].steps}
+		w.steps = slices.Clone(w.steps[:r.IntN(len(w.steps)+1)])
+		for _, s := range w.steps {
+			w.at = tree.Advance(w.at, s)
+		}
+		id := uint64(len(waits))
+		tree.Wait(w.at, id)
+		waits[id] = w
+	}
+	for _, p := range paths {
+		id := r.Uint64N(uint64(2 * len(paths)))
+		if w, ok := waits[id]; ok {
+			tree.Leave(w.at, id)
+			delete(waits, id)
+		}
+		least := -1
+		for _, w := range waits {
+			if n := len(w.steps); n <= len(p.steps) && slices.Equal(w.steps, p.steps[:n]) && (least < 0 || n < least) {
+				least = n
+			}
+		}
+		got := -1
+		if id, ok := tree.Least(p.at); ok {
+			got = len(waits[id].steps)
+		}
+		if got != least {
+			t.Fatalf("seed %d: the least advanced on the way to %v waits after %d steps, not %d", seed, p.steps, got, least)
+		}
+		p.at = tree.Advance(p.at, Step{0, 2}) // cuts nodes
+		p.steps = append(p.steps, Step{0, 2})
+	}
 	prefixes := map[string]bool{}
 	for _, p := range paths {
 		if got := walk(&tree, p.at); !slices.Equal(got, p.steps) {
@@ -88,6 +122,12 @@ func TestTree(t *testing.T) {
 
 // A path is complete unless something is left where it passes.
 func TestComplete(t *testing.T) {
+	number := func(offsets ...uint32) (id ID) {
+		for _, o := range offsets {
+			id = id.after(1, uint64(o))
+		}
+		return id
+	}
 	for _, x := range []struct {
 		name     string
 		leave    func(t *Tree, mid, left, right Place)
@@ -96,6 +136,8 @@ func TestComplete(t *testing.T) {
 		{"nothing", func(*Tree, Place, Place, Place) {}, []bool{true, true, true}},
 		{"left", func(t *Tree, _, left, _ Place) { t.Open(left) }, []bool{true, false, true}},
 		{"middle", func(t *Tree, mid, _, _ Place) { t.Lose(mid) }, []bool{false, false, false}},
+		{"left by number", func(t *Tree, _, _, _ Place) { t.OpenAt([]uint64{number(1, 2, 5)[0]}) }, []bool{true, false, true}},
+		{"unknown number", func(t *Tree, _, _, _ Place) { t.OpenAt([]uint64{number(1, 2, 5)[0], 77}) }, []bool{false, false, false}},
 		{"start", func(t *Tree, _, _, _ Place) { t.Open(Place{}) }, []bool{false, false, false}},
 	} {
 		for _, merged := range []bool{false, true} {

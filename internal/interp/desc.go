@@ -89,6 +89,7 @@ type modelRow struct {
 	entry          string // exported function that the model replaces; empty: the location is a slot
 	params         []uint64
 	places         []string // names of further locations
+	imports        []string // functions that the image gets from other objects; then there is no location
 	numbers        map[string]uint64
 }
 
@@ -387,10 +388,20 @@ func parseEnv(d *Desc, n *sexp, args []sexp) error {
 }
 
 func parseModel(p *imageRows, n *sexp, a []sexp) error {
-	if len(a) < 2 || a[0].kind != symbolNode || !p.hasLocation(&a[1]) {
-		return n.errorf("need (model NAME LOCATION CLAUSE...), clauses: (entry SYMBOL), (params N ...), (places LOCATION ...), (NAME N)")
+	usage := n.errorf("need (model NAME LOCATION CLAUSE...), clauses: (entry SYMBOL), (params N ...), (places LOCATION ...), (NAME N); or (model NAME (imports FUNCTION ...))")
+	if len(a) < 2 || a[0].kind != symbolNode {
+		return usage
 	}
-	r := modelRow{name: a[0].text, location: a[1].text, numbers: map[string]uint64{}}
+	r := modelRow{name: a[0].text, numbers: map[string]uint64{}}
+	if head, args, err := clause(&a[1]); err == nil && head == "imports" && len(a) == 2 {
+		r.imports, err = stringsOf(&a[1], args)
+		p.models = append(p.models, r)
+		return err
+	}
+	if !p.hasLocation(&a[1]) {
+		return usage
+	}
+	r.location = a[1].text
 	for i := range a[2:] {
 		m := &a[2+i]
 		head, args, err := clause(m)

@@ -63,6 +63,7 @@ type Model struct {
 	Params []uint64 // the description's numbers for it
 	// Places are addresses, and Numbers the description's numbers, that the model knows by name.
 	Places, Numbers map[string]uint64
+	Imports         []string // functions of other objects that the model replaces: see Bound
 }
 
 // Rebase returns a copy with base added to every address, if they are relative.
@@ -141,7 +142,7 @@ func (img *Image) add(o *object, p *imageRows) error {
 		img.Immortal = append(img.Immortal, Region{at + r.lo, at + r.hi})
 	}
 	for _, m := range p.models {
-		md := Model{Name: m.name, Slot: img.Locations[m.location], Params: m.params, Numbers: m.numbers, Places: map[string]uint64{}}
+		md := Model{Name: m.name, Slot: img.Locations[m.location], Params: m.params, Numbers: m.numbers, Places: map[string]uint64{}, Imports: m.imports}
 		if m.entry != "" {
 			at, ok := o.symbols[m.entry]
 			if !ok {

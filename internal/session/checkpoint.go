@@ -36,6 +36,7 @@ type kept struct {
 	Files, Env                   []Named
 	AllPaths                     bool
 	Strategy                     string
+	Complete                     bool
 	Seed                         uint64
 }
 
@@ -61,7 +62,7 @@ func (r *run) checkpoint(parts []explore.Frontier) {
 func (r *run) saveCheckpoint(parts []explore.Frontier) {
 	began := time.Now()
 	c := checkpoint{Version: checkpointVersion, Frontiers: parts, Dropped: r.dropped(), TestsSize: r.w.Size(), Elapsed: r.elapsed(),
-		Options: kept{r.o.StdinLen, r.o.ArgvCount, r.o.ArgvLen, r.o.Files, r.o.Env, r.o.AllPaths, r.o.Strategy, r.o.Seed}}
+		Options: kept{r.o.StdinLen, r.o.ArgvCount, r.o.ArgvLen, r.o.Files, r.o.Env, r.o.AllPaths, r.o.Strategy, r.o.Complete, r.o.Seed}}
 	if r.high != nil {
 		c.Tree = *r.tree()
 	}
@@ -94,7 +95,7 @@ func resume(o *Options) (*run, error) {
 	if !unseal(data, &c) || c.Version != checkpointVersion {
 		return nil, &usageError{fmt.Sprintf("%s: the frontier is damaged, or not of this version of symchef", dir)}
 	}
-	o.Out, o.AllPaths, o.Strategy, o.Seed = dir, c.Options.AllPaths, c.Options.Strategy, c.Options.Seed
+	o.Out, o.AllPaths, o.Strategy, o.Complete, o.Seed = dir, c.Options.AllPaths, c.Options.Strategy, c.Options.Complete, c.Options.Seed
 	o.StdinLen, o.ArgvCount, o.ArgvLen = c.Options.StdinLen, c.Options.ArgvCount, c.Options.ArgvLen
 	o.Files, o.Env = c.Options.Files, c.Options.Env
 	t, err := recorded(d.Summary)

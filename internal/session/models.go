@@ -19,11 +19,12 @@ import (
 const modelBase = uint64(0x1000)
 
 // families says what each model is for (CHEF, section 4.2): "hash", hash functions that do not depend on
-// symbolic bytes; "pointers", objects whose address does not.
+// symbolic bytes; "pointers", objects whose address does not; "fastpath", functions without an early exit at a symbolic byte.
 var families = map[string]string{
 	"hash-length":       "hash",
 	"decline-symbolic":  "pointers",
 	"deferred-identity": "pointers",
+	"early-exit":        "fastpath",
 }
 
 // ModelFamilies lists the families of models.
@@ -98,7 +99,7 @@ func installModels(m *exec.Machine, img *interp.Image, program string) error {
 	}
 	for i, md := range img.Models {
 		mk, ok := models[md.Name]
-		if !ok && groups[md.Name] == nil {
+		if !ok && groups[md.Name] == nil && md.Imports == nil {
 			return &usageError{"the description names an unknown model " + md.Name}
 		}
 		if ok && md.Entry == 0 {
@@ -128,6 +129,36 @@ func hookEntries(m *exec.Machine, img *interp.Image, s *mem.Space) {
 			m.Hooks[md.Entry] = models[md.Name](md)
 		}
 	}
+}
+
+// hookImports installs the models of functions that the interpreter imports, where s has them; without says which are not
+// found. No code that runs from now on is translated.
+func hookImports(m *exec.Machine, img *interp.Image, s *mem.Space) (without []string) {
+	var objects []interp.Loaded
+	for _, a := range s.Areas() {
+		if a.Off == 0 && a.Back != nil {
+			objects = append(objects, interp.Loaded{Path: a.Name, Base: a.Start})
+		}
+	}
+	read := func(addr uint64) (uint64, error) { return s.ReadU(addr, 8) }
+	for _, md := range img.Models {
+		for _, name := range md.Imports {
+			f := early[name]
+			if f == nil {
+				without = append(without, name+": no such model")
+				continue
+			}
+			at, err := img.Bound(name, objects, read)
+			if err != nil {
+				without = append(without, name+": "+err.Error())
+				continue
+			}
+			if a := s.Find(at); a != nil {
+				m.Hooks[at] = earlyExit(f, *a)
+			}
+		}
+	}
+	return without
 }
 
 // rebased gives img the addresses it has in s.

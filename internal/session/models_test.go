@@ -1,42 +1,130 @@
 package session
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"symchef/internal/exec"
+	"symchef/internal/expr"
+	"symchef/internal/interp"
+	"symchef/internal/mem"
 )
 
-// Models of interpreter functions change which low-level paths there are, and never what the program does: without
-// them, with each family and with all the classes and the high-level paths are the same.
+// subsets are all sets of families.
+func subsets() (out [][]string) {
+	all := ModelFamilies()
+	for i := range 1 << len(all) {
+		set := []string{}
+		for k, name := range all {
+			if i>>k&1 != 0 {
+				set = append(set, name)
+			}
+		}
+		out = append(out, set)
+	}
+	return out
+}
+
+// Models of interpreter functions change which low-level paths there are, and never what the program does: under
+// every set of families the classes and the high-level paths are the same, and native runs agree. What cannot be explored whole without
+// some family has no others. With SYMCHEF_SLOW=1 that is all examples, else two whose low-level paths the families change.
 func TestModelFamilies(t *testing.T) {
-	needPython(t)
-	for _, file := range []string{"test_email.py", "test_casefold.py"} {
-		t.Run(file, func(t *testing.T) {
-			want := ""
-			for _, families := range [][]string{nil, {}, {"hash"}, {"pointers"}} {
-				e := runIt(t, Options{Test: filepath.Join("../../examples/python", file), Models: families})
-				e.sound(t)
-				got := strings.Join(e.classes(), "\n")
-				if want == "" {
-					want = got
+	files := []string{"python/test_casefold.py", "lua/email.lua"}
+	slow := os.Getenv("SYMCHEF_SLOW") == "1"
+	if slow {
+		files = nil
+		for _, pattern := range []string{"python/*.py", "lua/*.lua"} {
+			found, err := filepath.Glob("../../examples/" + pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range found {
+				if rel, _ := filepath.Rel("../../examples", f); rel != "python/test_argparse.py" { // it has no end
+					files = append(files, rel)
 				}
-				if got != want {
-					t.Errorf("models %q: classes\n%s\nwith all of them\n%s", families, got, want)
+			}
+		}
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			o := Options{Test: filepath.Join("../../examples", file), Time: 2 * time.Minute}
+			if o.Interpreter = python; filepath.Ext(file) == ".lua" {
+				o.Interpreter = luas(t)[0]
+			} else {
+				needPython(t)
+			}
+			all := runIt(t, o)
+			all.sound(t)
+			for _, families := range subsets() {
+				if !slow && file == "lua/email.lua" && !slices.Contains(families, "pointers") {
+					continue // thousands of low-level paths
+				}
+				o.Models = families
+				e := runIt(t, o)
+				t.Logf("%q: %d low-level paths, exhausted: %v", families, e.summary.Paths.Low, e.summary.Exhausted)
+				if !e.summary.Exhausted {
+					for _, c := range e.classes() {
+						if !slices.Contains(all.classes(), c) {
+							t.Errorf("models %q: class %s, which there is not with all of them", families, c)
+						}
+					}
+					if r := e.summary.Replay; r.Agreed != len(e.tests) {
+						t.Errorf("models %q: replay %+v", families, r)
+					}
+					continue
+				}
+				e.sound(t)
+				if !slices.Equal(e.classes(), all.classes()) || e.summary.Paths.High != all.summary.Paths.High {
+					t.Errorf("models %q: classes %q, %d high-level paths, with all of them %q, %d", families, e.classes(), e.summary.Paths.High, all.classes(), all.summary.Paths.High)
 				}
 			}
 		})
 	}
 }
 
-// What the models are for: attributes with symbolic names and dictionaries with symbolic keys are explored whole.
+// Comparisons without early exit: fewer low-level paths, each the same when it is executed again.
+func TestFastPath(t *testing.T) {
+	needPython(t)
+	o := Options{Test: "../../examples/python/test_casefold.py"}
+	e := runIt(t, o)
+	e.sound(t)
+	if strings.Contains(e.stderr, "without the model") {
+		t.Error(e.stderr)
+	}
+	o.Models = []string{"hash", "pointers"}
+	without := runIt(t, o)
+	if low := e.summary.Paths.Low; low != 4 || without.summary.Paths.Low <= low {
+		t.Errorf("%d low-level paths, %d without", low, without.summary.Paths.Low)
+	}
+	var log bytes.Buffer
+	if status := Rerun(context.Background(), e.dir, "", &log, &log); status != StatusOK {
+		t.Errorf("rerun: status %d\n%s", status, log.Bytes())
+	}
+}
+
+// A function that no library of the process has goes without its model, and the run says so.
+func TestNotImported(t *testing.T) {
+	img := &interp.Image{Path: "/bin/true", Models: []interp.Model{{Name: "early-exit", Imports: []string{"memcmp", "other"}}}}
+	m := exec.New(expr.New())
+	got := hookImports(m, img, mem.NewSpace())
+	if want := []string{"memcmp: no library that /bin/true needs exports it", "other: no such model"}; !slices.Equal(got, want) || len(m.Hooks) != 0 {
+		t.Errorf("%q, %d hooks", got, len(m.Hooks))
+	}
+}
+
+// What the models are for: dictionaries with symbolic keys are explored whole.
 func TestSymbolicKeys(t *testing.T) {
 	needPython(t)
 	for name, x := range map[string]struct {
 		source string
 		low    int
 	}{
-		"attributes": {"import symchef\nclass Box: pass\ndef test_box(a: symchef.Str(3), b: symchef.Str(3)):\n    box = Box()\n    setattr(box, a, 1)\n    print(getattr(box, b, 0))\n", 2},
 		"dictionary": {"import symchef\ndef test_dict(key: symchef.Bytes(6)):\n    print({key: 1}.get(b'abcdef', 0))\n", 3},
 		"constants":  {"import symchef\nD = {'ab': 1, 'cd': 2, 'ef': 3}\ndef test_dict(s: symchef.Str(2)):\n    print(D.get(s, 0))\n", 4},
 	} {

@@ -23,6 +23,7 @@ type Options struct {
 	PathTime         time.Duration
 	PathInstructions uint64
 	Strategy         string
+	Complete         bool // explore by complete high-level states: each high-level path that is reported has all its low-level paths
 	Seed             uint64
 	Interpreter      string
 	NoReplay         bool

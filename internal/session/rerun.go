@@ -91,9 +91,9 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 	}
 	var got testcase.Test
 	ended := false
-	cfg := explore.Config{Strategy: "dfs", OnBegin: w.onBegin, OnPath: func(s *state.State, e explore.End) {
+	cfg := explore.Config{Strategy: "dfs", OnBegin: w.onBegin, OnPath: func(s *state.State, e explore.End) func() {
 		got, _ = w.testOf(s, e)
-		ended = true
+		return func() { ended = true }
 	}}
 	if t.desc != nil {
 		cfg.Layouts = t.desc.Layouts

@@ -36,26 +36,27 @@ type run struct {
 	halt       context.Context
 	stopSolver context.CancelFunc
 
-	mu         sync.Mutex // guards what follows
-	workers    []*worker
-	sum        rundir.Summary
-	prog       *progress
-	started    time.Time
-	limit      time.Time       // of the exploration; zero: none
-	classes    map[string]bool // of test cases, by outcome and output
-	groups     map[string]bool // high-level paths
-	ended      int             // low-level paths
-	tests      []testcase.Test
-	lastSum    time.Time
-	lastMemory time.Time
-	lastLive   uint64 // bytes
-	over       int    // collections in a row that found more alive than the limit
-	saveErr    error
-	hadBegin   bool
-	cfg        kernel.Config // of a run of a language
-	image      []byte        // the system where the test begins, for further workers
-	help       func()        // starts them
-	why        string        // a limit that has ended the exploration
+	mu          sync.Mutex // guards what follows
+	workers     []*worker
+	sum         rundir.Summary
+	prog        *progress
+	started     time.Time
+	limit       time.Time       // of the exploration; zero: none
+	classes     map[string]bool // of test cases, by outcome and output
+	groups      map[string]bool // high-level paths
+	ended       int             // low-level paths
+	tests       []testcase.Test
+	lastSum     time.Time
+	lastMemory  time.Time
+	lastLive    uint64 // bytes
+	over        int    // collections in a row that found more alive than the limit
+	saveErr     error
+	hadBegin    bool
+	saidWithout bool          // which models of imported functions there cannot be
+	cfg         kernel.Config // of a run of a language
+	image       []byte        // the system where the test begins, for further workers
+	help        func()        // starts them
+	why         string        // a limit that has ended the exploration
 
 	left           []explore.Frontier // when the exploration has ended
 	resumed        *checkpoint        // where this run goes on; nil: it is new
@@ -158,6 +159,9 @@ func (r *run) explore(c context.Context) error {
 	}
 	limitMemory(r.o.MaxMemory)
 	r.findHigh()
+	if r.o.Complete && r.high == nil {
+		return &usageError{"--completeness complete: the high level is not known, so there are no high-level states"}
+	}
 	lead := r.newWorker()
 	if r.resumed != nil {
 		if err := lead.toBegin(c); err != nil {
@@ -496,15 +500,23 @@ func (r *run) finish(rep *replay.Report, err error) {
 	r.sum.Exhausted = len(r.sum.WhyNotExhausted) == 0
 	r.sum.Finished = true
 	if r.high != nil {
+		var others []uint64
 		for _, w := range r.workers {
-			for _, at := range w.x.Waiting() {
+			own, of := w.x.Waiting()
+			for _, at := range own {
 				w.high.Tree.Open(at)
 			}
+			others = append(others, of...)
 		}
 		tree := r.tree()
-		if r.pool != nil && len(r.pool.queue) > 0 { // jobs that nobody has taken
-			tree.Open(high.Place{})
+		if r.pool != nil { // jobs that nobody has taken
+			for _, f := range r.pool.queue {
+				for _, j := range f.Jobs {
+					others = append(others, j.Place.Dynamic)
+				}
+			}
 		}
+		tree.OpenAt(others)
 		doc := tree.Doc()
 		r.sum.Paths.Complete = doc.Complete()
 		r.keep(r.w.WriteTree(doc))

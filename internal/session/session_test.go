@@ -147,7 +147,9 @@ func TestExamples(t *testing.T) {
 		{"test_tree_balanced.py", 8, 32},
 		{"test_binary_search.py", 101, 0},
 		{"test_predicates.py", 6, 0},
-		{"test_casefold.py", 4, 0},
+		{"test_casefold.py", 4, 4},
+		{"test_attributes.py", 2, 2},
+		{"test_dictionary.py", 4, 7},
 		{"test_quicksort.py", 6, 0},
 		{"test_quadratic.py", 3, 3},
 	} {

@@ -13,6 +13,7 @@ import (
 	"symchef/internal/expr"
 	"symchef/internal/high"
 	"symchef/internal/kernel"
+	"symchef/internal/mem"
 	"symchef/internal/smtlib"
 	"symchef/internal/solver"
 	"symchef/internal/state"
@@ -149,7 +150,7 @@ func (w *worker) publish() {
 func (w *worker) explorer() (err error) {
 	o := w.r.o
 	cfg := explore.Config{
-		Strategy: o.Strategy, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
+		Strategy: o.Strategy, Complete: o.Complete, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
 		Budget: w.r.budget, High: w.high,
 		Booting: !w.r.hadBegin, OnBegin: w.onBegin, OnPath: w.onPath, OnTick: w.onTick, OnPick: w.onPick,
 	}
@@ -181,6 +182,7 @@ func (w *worker) boot() (*state.State, error) {
 			root = state.New(sys)
 			immortal(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
 			hookEntries(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
+			w.hookImports(sys.CurrentProcess().Mem)
 			w.watch()
 		}
 	} else {
@@ -213,8 +215,22 @@ func (w *worker) onBegin(s *state.State, test string) {
 	w.watch()
 	// Only now is the interpreter mapped, if it is a shared library.
 	immortal(w.m, w.r.t.found.Image, s.Sys.CurrentProcess().Mem)
+	w.hookImports(s.Sys.CurrentProcess().Mem)
 	w.m.ForgetCode()
 	w.r.begin(s.Sys, test)
+}
+
+// hookImports gives the models of imported functions to the machine and says, once a run, which there cannot be.
+func (w *worker) hookImports(space *mem.Space) {
+	without := hookImports(w.m, w.r.t.found.Image, space)
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	if !w.r.saidWithout && w.r.prog != nil {
+		w.r.saidWithout = true
+		for _, why := range without {
+			w.r.prog.say("explored without the model of %s", why)
+		}
+	}
 }
 
 // watch begins to follow the interpreted program. No code of it is translated yet, or all is forgotten.
@@ -253,12 +269,15 @@ func (w *worker) tally() tally {
 	})
 }
 
-// onPath hands the test case of a finished path to the run.
-func (w *worker) onPath(s *state.State, e explore.End) {
+// onPath makes the test case of a finished path, and hands it to the run when the path counts.
+func (w *worker) onPath(s *state.State, e explore.End) (counts func()) {
 	t, output := w.testOf(s, e)
-	id := w.r.add(t, func() (condition string) { return pathText(w.ctx, s, s.Sys.Stdout()) }, output)
-	if w.high != nil {
-		w.high.End(&s.High, strings.TrimSpace(string(t.Outcome.Kind)+" "+t.Outcome.Type+t.Outcome.Signal), id)
+	ctx := w.ctx // the engine may be another by then
+	return func() {
+		id := w.r.add(t, func() (condition string) { return pathText(ctx, s, s.Sys.Stdout()) }, output)
+		if w.high != nil {
+			w.high.End(&s.High, strings.TrimSpace(string(t.Outcome.Kind)+" "+t.Outcome.Type+t.Outcome.Signal), id)
+		}
 	}
 }
 

@@ -1,0 +1,233 @@
+package session
+
+import (
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	osexec "os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"symchef/internal/cpu"
+	"symchef/internal/exec"
+	"symchef/internal/expr"
+	"symchef/internal/guest"
+	"symchef/internal/ir"
+	"symchef/internal/mem"
+)
+
+// Addresses of the tests of early.
+const (
+	earlyCode  = 0x10000
+	earlyFirst = 0x20000
+	earlyOther = 0x22000
+	earlyStack = 0x24000
+)
+
+// earlyCall is a processor that has just called a function, at a path that knows nothing.
+func earlyCall(t *testing.T, m *exec.Machine) (*cpu.CPU, *mem.Space, mem.Area) {
+	t.Helper()
+	s := mem.NewSpace()
+	for _, at := range []uint64{earlyCode, earlyFirst, earlyOther, earlyStack} {
+		if err := s.Map(at, 0x1000, guest.ProtRead|guest.ProtWrite, nil, 0, "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Concretize(s, &exec.Facts{}, 0, 0) // these are m's facts from now on
+	c := &cpu.CPU{PC: earlyCode + 16}
+	c.Set(ir.RSP, earlyStack+8)
+	return c, s, *s.Find(earlyCode)
+}
+
+// Models without early exit return what the C library returns, for many values of their symbolic operands.
+func TestEarlyResults(t *testing.T) {
+	bin := compile(t, "testdata/early.c", "-O0", "-fno-builtin")
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	var queries strings.Builder
+	type answer struct {
+		what string
+		got  int64
+	}
+	var answers []answer
+	letters := []byte{0, 1, 'a', 'b', 0x7f, 0x80, 0xff}
+	names := slices.Sorted(maps.Keys(early))
+	for round := range 150 * len(names) {
+		name := names[round%len(names)]
+		compares := strings.Contains(name, "cmp")
+		sets := strings.Contains(name, "spn") || name == "strpbrk"
+		points := strings.HasSuffix(name, "chr") || name == "strpbrk"
+		m := exec.New(expr.New())
+		e := m.Ctx
+		c, s, area := earlyCall(t, m)
+		few := letters[:1+r.IntN(len(letters))]
+		letter := func() byte { return few[r.IntN(len(few))] }
+		inputs := [2]mem.Bytes{}
+		vars := 0
+		for k, at := range []uint64{earlyFirst, earlyOther} {
+			at += 0x3c0 + r.Uint64N(64) // a granule may end among them
+			n := 1 + r.IntN(20)
+			b := mem.Bytes{Data: make([]byte, n+1), Sym: make([]expr.Ref, n+1)} // a NUL at the end
+			for i := range n {
+				b.Data[i] = letter()
+				if r.IntN(2) == 0 && !(sets && k == 1) {
+					b.Data[i], b.Sym[i] = 0, e.Var(fmt.Sprint("v", vars), 8)
+					vars++
+				}
+			}
+			if err := s.WriteSym(at, b); err != nil {
+				t.Fatal(err)
+			}
+			inputs[k] = b
+			c.Set([]ir.Slot{ir.RDI, ir.RSI}[k], at)
+		}
+		first := c.R[ir.RDI]
+		size := uint64(min(len(inputs[0].Data), len(inputs[1].Data)))
+		n, needle := r.Uint64N(size+1), letter()
+		if !compares && !sets {
+			c.Set(ir.RSI, uint64(needle)|0xab00)
+		}
+		nAt := ir.RDX
+		if name == "strnlen" {
+			nAt = ir.RSI
+		}
+		c.Set(nAt, n)
+		var nVar, needleVar expr.Ref
+		if r.IntN(3) == 0 {
+			nVar = e.Var("n", 8)
+			n = 0
+			c.SetSym(nAt, n, e.Select(countTo(size), e.ZExt(e.And(nVar, e.Const(7, 8)), 64), 64))
+		}
+		if strings.HasSuffix(name, "chr") && r.IntN(3) == 0 {
+			needleVar, needle = e.Var("c", 8), 0
+			c.SetSym(ir.RSI, 0, e.ZExt(needleVar, 64))
+		}
+		handled, stop := earlyExit(early[name], area)(m, c, s)
+		if stop != nil {
+			t.Fatalf("seed %d: %s stopped: %+v", seed, name, stop)
+		}
+		if !handled {
+			continue
+		}
+		if c.PC != 0 || c.R[ir.RSP] != earlyStack+16 {
+			t.Fatalf("seed %d: %s returned to %#x, stack %#x", seed, name, c.PC, c.R[ir.RSP])
+		}
+		for try := range 8 {
+			model := make(expr.Assignment, e.NumVars())
+			if try > 0 {
+				for i := range model {
+					model[i] = uint64(letter())
+				}
+			}
+			got := c.R[ir.RAX]
+			if c.Sym.Has(ir.RAX) {
+				got = e.Eval(c.S[ir.RAX], model)
+			}
+			if try == 0 && got != c.R[ir.RAX] {
+				t.Fatalf("seed %d: %s: value %#x, expression %#x", seed, name, c.R[ir.RAX], got)
+			}
+			var text [2]string
+			for k, b := range inputs {
+				p := slices.Clone(b.Data)
+				for i, x := range b.Sym {
+					if x != 0 {
+						p[i] = byte(e.Eval(x, model))
+					}
+				}
+				text[k] = hex.EncodeToString(p)
+			}
+			count, key := n, needle
+			if nVar != 0 {
+				count = countTo(size)[e.Eval(nVar, model)&7]
+			}
+			if needleVar != 0 {
+				key = byte(e.Eval(needleVar, model))
+			}
+			line := fmt.Sprintf("%s %s %s %d %d\n", name, text[0], text[1], key, count)
+			queries.WriteString(line)
+			result := int64(got)
+			switch {
+			case compares:
+				if got>>32 != 0 {
+					t.Fatalf("seed %d: %s: rax is %#x", seed, line, got)
+				}
+				result = int64(int32(got))
+			case points && got == 0:
+				result = -1
+			case points:
+				result = int64(got - first)
+			}
+			answers = append(answers, answer{line, result})
+		}
+	}
+	cmd := osexec.Command(bin)
+	cmd.Stdin = strings.NewReader(queries.String())
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Fields(string(out))
+	if len(lines) != len(answers) || len(lines) < 4000 {
+		t.Fatalf("seed %d: %d answers to %d questions", seed, len(lines), len(answers))
+	}
+	for i, a := range answers {
+		if lines[i] != fmt.Sprint(a.got) {
+			t.Fatalf("seed %d: %s: the model has %d, the library %s", seed, a.what, a.got, lines[i])
+		}
+	}
+}
+
+// countTo is a table of eight counts up to n.
+func countTo(n uint64) []uint64 {
+	l := make([]uint64, 8)
+	for i := range l {
+		l[i] = uint64(i) * n / 7
+	}
+	return l
+}
+
+// The code runs where a model cannot tell the result: all is concrete, a pointer is symbolic, memory ends before the result
+// is settled, the limit may be anything, or the address is that of something else.
+func TestEarlyDeclines(t *testing.T) {
+	for name, change := range map[string]func(*exec.Machine, *cpu.CPU, *mem.Space, *mem.Area){
+		"concrete": func(m *exec.Machine, c *cpu.CPU, s *mem.Space, _ *mem.Area) {
+			s.Write(earlyFirst, []byte("abc\x00"))
+		},
+		"pointer": func(m *exec.Machine, c *cpu.CPU, s *mem.Space, _ *mem.Area) {
+			c.SetSym(ir.RDI, earlyFirst, m.Ctx.Var("p", 64))
+		},
+		"unreadable": func(m *exec.Machine, c *cpu.CPU, s *mem.Space, _ *mem.Area) {
+			c.Set(ir.RDI, earlyFirst+0xffd)
+			s.WriteSym(earlyFirst+0xffd, mem.Bytes{Data: make([]byte, 3), Sym: []expr.Ref{m.Ctx.Var("x", 8), m.Ctx.Var("y", 8), m.Ctx.Var("z", 8)}})
+		},
+		"elsewhere": func(m *exec.Machine, c *cpu.CPU, s *mem.Space, a *mem.Area) { a.Name = "other" },
+	} {
+		for f, model := range early {
+			m := exec.New(expr.New())
+			c, s, area := earlyCall(t, m)
+			c.Set(ir.RDI, earlyFirst)
+			c.Set(ir.RSI, earlyOther)
+			c.Set(ir.RDX, 0x1001)
+			if f == "strnlen" {
+				c.Set(ir.RSI, 0x1001)
+			}
+			s.WriteSym(earlyFirst, mem.Bytes{Data: []byte{0}, Sym: []expr.Ref{m.Ctx.Var("b", 8)}})
+			s.Write(earlyOther, []byte("abc\x00"))
+			change(m, c, s, &area)
+			before := *c
+			if handled, stop := earlyExit(model, area)(m, c, s); handled || stop != nil || c.PC != before.PC {
+				t.Errorf("%s, %s: handled %v, %+v", name, f, handled, stop)
+			}
+		}
+	}
+	m := exec.New(expr.New())
+	c, s, area := earlyCall(t, m)
+	c.Set(ir.RDI, earlyFirst)
+	c.Set(ir.RSI, 'a')
+	c.SetSym(ir.RDX, 1, m.Ctx.Var("n", 64))
+	if handled, _ := earlyExit(early["memchr"], area)(m, c, s); handled {
+		t.Error("memchr with an unbounded limit is handled")
+	}
+}
