@@ -92,6 +92,9 @@ func (s *System) post(t *Task, p *Process, info siginfo) {
 	} else {
 		pending, infos = &p.Pending, &p.Infos
 	}
+	if !p.Dead {
+		s.jobControl(p, info.Sig)
+	}
 	if p.Dead || p.Actions[info.Sig].ignores(info.Sig) && !s.blockedBy(t, p, info.Sig) {
 		return
 	}
@@ -100,6 +103,97 @@ func (s *System) post(t *Task, p *Process, info siginfo) {
 	}
 	*pending |= bit(info.Sig)
 	*infos = append(slices.Clone(*infos), info)
+}
+
+// jobControl is what sending a signal does whatever its disposition: SIGCONT and SIGKILL continue a stopped process, SIGCONT takes
+// pending stop signals away and a stop signal a pending SIGCONT (signal(7), prepare_signal in kernel/signal.c).
+func (s *System) jobControl(p *Process, sig int) {
+	drop := uint64(0)
+	switch {
+	case sig == int(unix.SIGCONT):
+		drop = defaultStop
+		if p.Stop != 0 {
+			p.Stop, p.News = 0, sig
+			s.tellParent(p)
+		}
+	case sig == int(unix.SIGKILL):
+		p.Stop = 0
+	case defaultStop&bit(sig) != 0:
+		drop = bit(int(unix.SIGCONT))
+	}
+	if drop == 0 {
+		return
+	}
+	keep := func(pending *uint64, infos *[]siginfo) {
+		if *pending&drop != 0 {
+			*pending &^= drop
+			*infos = slices.DeleteFunc(slices.Clone(*infos), func(i siginfo) bool { return drop&bit(i.Sig) != 0 })
+		}
+	}
+	keep(&p.Pending, &p.Infos)
+	for _, t := range s.tasks {
+		if t.proc == p {
+			keep(&t.Pending, &t.Infos)
+		}
+	}
+}
+
+// stop stops p by a signal until SIGCONT.
+func (s *System) stop(p *Process, sig int) {
+	p.Stop, p.News = sig, sig
+	s.tellParent(p)
+}
+
+// tellParent sends the parent of p, which was stopped or continued, SIGCHLD.
+func (s *System) tellParent(p *Process) {
+	const saNoCldStop = 1
+	if q := s.process(p.Parent); q != nil && !q.Dead && q.Actions[unix.SIGCHLD].Flags&saNoCldStop == 0 {
+		s.post(nil, q, s.childInfo(p))
+	}
+}
+
+// childInfo is what SIGCHLD and waitid(2) say of q.
+func (s *System) childInfo(q *Process) siginfo {
+	info := siginfo{Sig: int(unix.SIGCHLD), PID: q.PID, UID: s.cfg.UID}
+	switch {
+	case q.Dead && q.Status.Signal != 0:
+		info.Code, info.Status = 2, q.Status.Signal // CLD_KILLED
+	case q.Dead:
+		info.Code, info.Status = 1, q.Status.Code // CLD_EXITED
+	case q.News == int(unix.SIGCONT):
+		info.Code, info.Status = 6, q.News // CLD_CONTINUED
+	default:
+		info.Code, info.Status = 5, q.News // CLD_STOPPED
+	}
+	return info
+}
+
+// orphaned reports whether no process of the group has a parent in another group of the session: no one
+// could continue it (POSIX, orphaned process group).
+func (s *System) orphaned(group, session int) bool {
+	for _, q := range s.procs {
+		if q.Group != group || q.Dead {
+			continue
+		}
+		if p := s.process(q.Parent); p != nil && !p.Dead && p.Group != group && p.Session == session {
+			return false
+		}
+	}
+	return true
+}
+
+// freeOrphans hangs up the groups with stopped processes that the end of p has orphaned: its own and those of its children.
+func (s *System) freeOrphans(p *Process) {
+	var groups []int
+	for _, q := range s.procs {
+		if q.Stop != 0 && !q.Dead && !slices.Contains(groups, q.Group) && (q.Group == p.Group || q.Parent == p.PID || q.Parent == 1) && s.orphaned(q.Group, q.Session) {
+			groups = append(groups, q.Group)
+		}
+	}
+	for _, g := range groups {
+		s.signalGroup(g, unix.SIGHUP)
+		s.signalGroup(g, unix.SIGCONT)
+	}
 }
 
 func (s *System) blockedBy(t *Task, p *Process, sig int) bool {
@@ -156,7 +250,11 @@ func (s *System) deliver(t *Task) (out Outcome, stop bool) {
 		case a.ignores(info.Sig):
 			continue
 		case a.Handler == sigDfl && defaultStop&bit(info.Sig) != 0:
-			return Outcome{Kind: Unsupported, What: "stopping a process by " + unix.SignalName(unix.Signal(info.Sig))}, true
+			if info.Sig != int(unix.SIGSTOP) && s.orphaned(t.proc.Group, t.proc.Session) {
+				continue
+			}
+			s.stop(t.proc, info.Sig)
+			return out, false
 		case a.Handler == sigDfl:
 			s.endProcess(t.proc, Status{Signal: info.Sig})
 			return out, false

@@ -329,7 +329,7 @@ func (s *System) settle() Outcome {
 	if out, stop := s.deliver(t); stop {
 		return out
 	}
-	if s.ended || s.cur != t || t.proc.Dead {
+	if s.ended || s.cur != t || t.proc.Dead || t.proc.Stop != 0 {
 		return s.reschedule()
 	}
 	return Outcome{Kind: Done}

@@ -1,9 +1,12 @@
 package kernel
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -24,6 +27,7 @@ const (
 	waitSignal          // a signal only; one of the set Addr ends the call well
 	waitFIFO            // file Addr waits since the other end had been opened PID times
 	waitSocket          // socket Addr is gone, or takes another connection or datagram
+	waitAgain           // nothing: the call is made again after the signals that it has caused
 )
 
 // wait is why a task does not run. The call that waits is made again when the
@@ -35,7 +39,7 @@ type wait struct {
 	Seq      uint64
 	Deadline Time // 0: none
 	Addr     uint64
-	Bits     uint32
+	Bits     uint32   // waitFutex: the mask; waitChild: what to wait for, WEXITED and the like
 	Fds      []waitFd // never changed in place
 	PID      int
 	Done     int // bytes that the call has moved so far
@@ -73,6 +77,8 @@ type process struct {
 	Dead                   bool         // a zombie until it is waited for
 	Execed                 bool         // has its own address space after vfork
 	Status                 Status
+	Stop                   int // the signal that has stopped it, 0: it runs
+	News                   int // what waiting may report of it: the signal that stopped it, or SIGCONT; 0: nothing
 }
 
 func (s *System) process(pid int) *Process {
@@ -87,7 +93,10 @@ func (s *System) process(pid int) *Process {
 // runnable reports whether t can go on.
 func (s *System) runnable(t *Task) bool {
 	w := &t.Wait
-	if w.Kind == waitNone || (t.Pending|t.proc.Pending)&^t.Mask != 0 || w.Deadline != 0 && s.Now() >= w.Deadline {
+	if t.proc.Stop != 0 {
+		return false
+	}
+	if w.Kind == waitNone || w.Kind == waitAgain || (t.Pending|t.proc.Pending)&^t.Mask != 0 || w.Deadline != 0 && s.Now() >= w.Deadline {
 		return true
 	}
 	switch w.Kind {
@@ -106,8 +115,8 @@ func (s *System) runnable(t *Task) bool {
 	case waitSocket:
 		return s.roomIn(int(w.Addr))
 	case waitChild:
-		dead, any := s.endedChild(t.proc, w.PID)
-		return dead != nil || !any // where SIGCHLD is ignored, ended children leave nothing
+		q, any := s.childNews(t.proc, w.PID, w.Bits)
+		return q != nil || !any // where SIGCHLD is ignored, ended children leave nothing
 	case waitVfork:
 		p := s.process(w.PID)
 		return p == nil || p.Dead || p.Execed
@@ -160,7 +169,9 @@ func (s *System) nextDeadline() Time {
 		}
 	}
 	for _, t := range s.tasks {
-		add(t.Wait.Deadline)
+		if t.proc.Stop == 0 {
+			add(t.Wait.Deadline)
+		}
 	}
 	for _, p := range s.procs {
 		if !p.Dead {
@@ -228,6 +239,7 @@ func (s *System) endProcess(p *Process, st Status) {
 			}
 		}
 	}
+	s.freeOrphans(p)
 	parent := s.process(p.Parent)
 	if parent == nil || parent.Dead {
 		s.reap(p)
@@ -237,11 +249,7 @@ func (s *System) endProcess(p *Process, st Status) {
 		s.reap(p)
 		return
 	}
-	info := siginfo{Sig: int(unix.SIGCHLD), Code: 1, PID: p.PID, UID: s.cfg.UID, Status: st.Code} // CLD_EXITED
-	if st.Signal != 0 {
-		info.Code, info.Status = 2, st.Signal // CLD_KILLED
-	}
-	s.post(nil, parent, info)
+	s.post(nil, parent, s.childInfo(p))
 }
 
 func (s *System) reap(p *Process) {
@@ -299,7 +307,7 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	u.TID, u.Wait, u.Pending, u.Infos, u.HasSaved, u.ClearTID = tid, wait{}, 0, nil, false, 0
 	if !isThread {
 		q := *c.p
-		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.CPUTimers, q.Timers, q.NextTimer, q.Execed = tid, c.p.PID, 0, nil, timer{}, [2]timer{}, nil, 0, false
+		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.CPUTimers, q.Timers, q.NextTimer, q.Execed, q.News = tid, c.p.PID, 0, nil, timer{}, [2]timer{}, nil, 0, false, 0
 		q.Fds = slices.Clone(c.p.Fds)
 		for _, f := range q.Fds {
 			if f.File >= 0 {
@@ -360,11 +368,50 @@ func (c *call) sysExecve() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	argv, err := c.strings(c.a[1])
+	return c.exec(name, c.a[1], c.a[2])
+}
+
+// sysExecveat names the program by a descriptor as Linux does: by its path in /dev/fd.
+func (c *call) sysExecveat() (uint64, error) {
+	dir, flags := c.arg32(0), c.a[4]
+	name, err := c.path(c.a[1])
+	switch {
+	case flags&^(unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW) != 0:
+		return 0, unix.EINVAL
+	case err == unix.ENOENT && flags&unix.AT_EMPTY_PATH != 0:
+		err = nil
+	}
 	if err != nil {
 		return 0, err
 	}
-	env, err := c.strings(c.a[2])
+	if !strings.HasPrefix(name, "/") && (dir != unix.AT_FDCWD || name == "") {
+		if _, _, err := c.fd(dir); err != nil {
+			return 0, err
+		}
+		name = strings.TrimSuffix(fmt.Sprintf("/dev/fd/%d/%s", dir, name), "/")
+		if c.p.Fds[dir].Cloexec { // the interpreter of a script could not open it
+			if v, err := c.existing(unix.AT_FDCWD, name, true); err == nil && v.st.regular() {
+				if b, err := c.s.content(c.p, v); err == nil && bytes.HasPrefix(b.Data, []byte("#!")) {
+					return 0, unix.ENOENT
+				}
+			}
+		}
+	}
+	if flags&unix.AT_SYMLINK_NOFOLLOW != 0 {
+		if v, err := c.existing(unix.AT_FDCWD, name, false); err == nil && v.st.Mode&unix.S_IFMT == unix.S_IFLNK {
+			return 0, unix.ELOOP
+		}
+	}
+	return c.exec(name, c.a[2], c.a[3])
+}
+
+// exec replaces the program of the calling process by that at path name; argv and env are where the vectors are.
+func (c *call) exec(name string, argvAt, envAt uint64) (uint64, error) {
+	argv, err := c.strings(argvAt)
+	if err != nil {
+		return 0, err
+	}
+	env, err := c.strings(envAt)
 	if err != nil {
 		return 0, err
 	}
@@ -410,34 +457,65 @@ func (st Status) waitStatus() uint32 {
 	return uint32(st.Code) << 8
 }
 
-// endedChild returns p's first ended child that pid selects (as in waitpid(2)), and
-// whether it selects any child at all.
-func (s *System) endedChild(p *Process, pid int) (dead *Process, any bool) {
+// childNews returns p's first child that pid selects (as in waitpid(2)) and of which something can be reported that opts asks
+// for (WEXITED, WSTOPPED, WCONTINUED), and whether pid selects any child at all.
+func (s *System) childNews(p *Process, pid int, opts uint32) (news *Process, any bool) {
 	for _, q := range s.procs {
 		if q.Parent != p.PID || pid > 0 && q.PID != pid || pid == 0 && q.Group != p.Group || pid < -1 && q.Group != -pid {
 			continue
 		}
 		any = true
-		if q.Dead && dead == nil {
-			dead = q
+		want := uint32(0)
+		switch {
+		case q.Dead:
+			want = unix.WEXITED
+		case q.News == int(unix.SIGCONT):
+			want = unix.WCONTINUED
+		case q.News != 0:
+			want = unix.WSTOPPED
+		}
+		if opts&want != 0 && news == nil {
+			news = q
 		}
 	}
-	return dead, any
+	return news, any
+}
+
+// waitFor waits for news of a child; nil without an error if there is none and the call does not wait.
+func (c *call) waitFor(pid int, opts uint64) (*Process, error) {
+	q, any := c.s.childNews(c.p, pid, uint32(opts))
+	switch {
+	case !any:
+		return nil, unix.ECHILD
+	case q == nil && opts&unix.WNOHANG == 0:
+		return nil, blocked{Kind: waitChild, PID: pid, Bits: uint32(opts), Restart: true}
+	}
+	return q, nil
+}
+
+// told forgets what has been reported of q.
+func (s *System) told(q *Process) {
+	if q.Dead {
+		s.reap(q)
+	}
+	q.News = 0
 }
 
 func (c *call) sysWait4() (uint64, error) {
-	pid := c.arg32(0)
-	q, any := c.s.endedChild(c.p, pid)
+	q, err := c.waitFor(c.arg32(0), c.a[2]|unix.WEXITED)
+	if q == nil {
+		return 0, err
+	}
+	status := q.Status.waitStatus()
 	switch {
-	case !any:
-		return 0, unix.ECHILD
-	case q == nil && c.a[2]&unix.WNOHANG != 0:
-		return 0, nil
-	case q == nil:
-		return 0, blocked{Kind: waitChild, PID: pid, Restart: true}
+	case q.Dead:
+	case q.News == int(unix.SIGCONT):
+		status = 0xffff
+	default:
+		status = uint32(q.News)<<8 | 0x7f
 	}
 	if c.a[1] != 0 {
-		if err := c.put32(c.a[1], q.Status.waitStatus()); err != nil {
+		if err := c.put32(c.a[1], status); err != nil {
 			return 0, err
 		}
 	}
@@ -446,7 +524,7 @@ func (c *call) sysWait4() (uint64, error) {
 			return 0, err
 		}
 	}
-	c.s.reap(q)
+	c.s.told(q)
 	return uint64(q.PID), nil
 }
 
@@ -466,32 +544,24 @@ func (c *call) sysWaitid() (uint64, error) {
 	default:
 		return 0, unix.EINVAL
 	}
-	if c.a[3]&unix.WEXITED == 0 {
-		return 0, unsupported("waiting for stopped children")
+	if c.a[3]&(unix.WEXITED|unix.WSTOPPED|unix.WCONTINUED) == 0 {
+		return 0, unix.EINVAL
 	}
-	q, any := c.s.endedChild(c.p, pid)
-	switch {
-	case !any:
-		return 0, unix.ECHILD
-	case q == nil && c.a[3]&unix.WNOHANG != 0:
-		if c.a[2] != 0 {
-			return 0, c.put(c.a[2], make([]byte, 128))
-		}
-		return 0, nil
-	case q == nil:
-		return 0, blocked{Kind: waitChild, PID: pid, Restart: true}
+	q, err := c.waitFor(pid, c.a[3])
+	if err != nil {
+		return 0, err
 	}
 	if c.a[2] != 0 {
-		info := siginfo{Sig: int(unix.SIGCHLD), Code: 1, PID: q.PID, UID: c.s.cfg.UID, Status: q.Status.Code}
-		if q.Status.Signal != 0 {
-			info.Code, info.Status = 2, q.Status.Signal
+		info := make([]byte, 128)
+		if q != nil {
+			info = c.s.childInfo(q).encode()
 		}
-		if err := c.put(c.a[2], info.encode()); err != nil {
+		if err := c.put(c.a[2], info); err != nil {
 			return 0, err
 		}
 	}
-	if c.a[3]&unix.WNOWAIT == 0 {
-		c.s.reap(q)
+	if q != nil && c.a[3]&unix.WNOWAIT == 0 {
+		c.s.told(q)
 	}
 	return 0, nil
 }

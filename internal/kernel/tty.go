@@ -317,6 +317,11 @@ func (c *call) writeTTY(i int, f *file, b mem.Bytes) (uint64, error) {
 	if c.s.hung(f) {
 		return 0, unix.EIO
 	}
+	if c.s.ttys.get(f.In).Term.Lflag&unix.TOSTOP != 0 {
+		if err := c.foreground(f, unix.SIGTTOU); err != nil {
+			return 0, err
+		}
+	}
 	for done < len(data) && c.s.ttyRoom(f) {
 		t := c.s.tty(f.In)
 		t.Wakes++
@@ -373,11 +378,11 @@ func (c *call) readTTY(i int, f *file, n int) (mem.Bytes, error) {
 	switch {
 	case c.s.hung(f) || n == 0:
 		return none, nil
-	case t.Session == c.p.Session && t.Group != 0 && t.Group != c.p.Group:
-		if c.p.Actions[unix.SIGTTIN].Handler == sigIgn || c.t.Mask&bit(int(unix.SIGTTIN)) != 0 {
-			return none, unix.EIO
-		}
-		return none, unsupported("a background process that reads from its terminal")
+	}
+	if err := c.foreground(f, unix.SIGTTIN); err != nil {
+		return none, err
+	}
+	switch {
 	case canonical && len(t.In) > 0:
 		w := c.s.tty(f.In)
 		w.Wakes++
@@ -407,6 +412,26 @@ func (c *call) readTTY(i int, f *file, n int) (mem.Bytes, error) {
 		return none, blocked{Kind: waitFiles, Fds: []waitFd{{i, unix.POLLIN | unix.POLLHUP}}, Restart: true, Deadline: c.deadline(d, false)}
 	}
 	return none, c.waitFile(i, unix.POLLIN)
+}
+
+// foreground is nil if the process may use its terminal f as sig says: SIGTTIN to read, SIGTTOU to change it. One in the
+// background is stopped by the signal, unless it blocks or ignores it (__tty_check_change in drivers/tty/tty_jobctrl.c).
+func (c *call) foreground(f *file, sig unix.Signal) error {
+	t := c.s.ttys.get(f.In)
+	if f.Kind != fileTTY || t.Session == 0 || t.Session != c.p.Session || t.Group == 0 || t.Group == c.p.Group {
+		return nil
+	}
+	switch {
+	case c.p.Actions[sig].Handler == sigIgn || c.t.Mask&bit(int(sig)) != 0:
+		if sig == unix.SIGTTOU {
+			return nil
+		}
+		return unix.EIO
+	case c.s.orphaned(c.p.Group, c.p.Session):
+		return unix.EIO
+	}
+	c.s.signalGroup(c.p.Group, sig)
+	return blocked{Kind: waitAgain, Restart: true}
 }
 
 // ttyReady is ready for either side.
@@ -450,6 +475,12 @@ func (c *call) ttyIoctl(f *file) (uint64, error) {
 	}
 	if c.s.hung(f) {
 		return 0, unix.EIO
+	}
+	switch c.a[1] {
+	case tcSets, tcSetsW, tcSetsF, tcSbrk, tcSbrkP, tcXonc, tcFlush, tiocSPgrp:
+		if err := c.foreground(f, unix.SIGTTOU); err != nil {
+			return 0, err
+		}
 	}
 	switch c.a[1] {
 	case tcGets:
