@@ -134,7 +134,7 @@ const (
 // Stats counts a machine's work.
 type Stats struct {
 	Symbolic uint64 // instructions retired by the concolic evaluator
-	Blocks   uint64 // blocks lifted
+	Blocks   uint64 // blocks lifted, here and not by another machine
 	Compiled uint64 // blocks compiled to machine code
 }
 
@@ -248,14 +248,20 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 }
 
 // translate returns the block of e: the one that the same code had before something else was
-// changed, or a new one.
+// changed, or in another machine, or a new one.
 func (m *Machine) translate(s *mem.Space, e *entry) (*ir.Block, error) {
 	var buf [1024]byte
-	if old := m.last[e.pc]; old != nil && old.code != "" && old.writable == e.writable {
-		if n := s.Fetch(e.pc, buf[:len(old.code)]); string(buf[:n]) == old.code {
-			e.code = old.code
-			return old.blk, nil
-		}
+	same := func(code string) bool {
+		n := s.Fetch(e.pc, buf[:len(code)])
+		return string(buf[:n]) == code
+	}
+	if old := m.last[e.pc]; old != nil && old.code != "" && old.writable == e.writable && same(old.code) {
+		e.code = old.code
+		return old.blk, nil
+	}
+	if t, ok := shared.find(e.pc, e.writable, same); ok {
+		e.code = t.code
+		return t.blk, nil
 	}
 	m.Stats.Blocks++
 	lifted := lift.Lift
@@ -265,6 +271,7 @@ func (m *Machine) translate(s *mem.Space, e *entry) (*ir.Block, error) {
 	blk, err := lifted(e.pc, s.Fetch)
 	if err == nil && blk.Uops[len(blk.Uops)-1].Op != ir.Unsup { // whose bytes are not of the block
 		e.code = string(buf[:s.Fetch(e.pc, buf[:blk.Next-e.pc])])
+		shared.add(e.pc, translation{e.code, e.writable, blk})
 	}
 	return blk, err
 }
