@@ -111,15 +111,22 @@ func (t *Tree) Merge(u *Tree) {
 func (t *Tree) merge(u *Tree, n *Node, at Place) {
 	ends := slices.Clone(n.Ends)
 	slices.SortStableFunc(ends, func(a, b End) int { return a.Pos - b.Pos })
+	lost, open := slices.Sorted(slices.Values(n.Lost)), slices.Sorted(slices.Values(n.open))
+	here := func(list *[]int, pos int) (found bool) {
+		for len(*list) > 0 && (*list)[0] <= pos {
+			found, *list = found || (*list)[0] == pos, (*list)[1:]
+		}
+		return found
+	}
 	for pos := 0; ; pos++ {
 		for len(ends) > 0 && ends[0].Pos == pos {
 			t.End(at, ends[0].Outcome, ends[0].Test)
 			ends = ends[1:]
 		}
-		if slices.Contains(n.Lost, pos) {
+		if here(&lost, pos) {
 			t.Lose(at)
 		}
-		if slices.Contains(n.open, pos) {
+		if here(&open, pos) {
 			t.Open(at)
 		}
 		if pos == len(n.Steps) {
