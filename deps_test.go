@@ -29,6 +29,7 @@ var layers = map[string]string{
 	"internal/cpu":                  "expr ir",                                          // register files
 	"internal/loader":               "cpu guest ir mem",                                 // ELF to a space
 	"internal/kernel":               "cpu expr guest ir loader mem",                     // Linux; never calls the machine
+	"internal/nativeboot":           "cpu ehframe guest ir kernel lift loader mem",      // runs a task on the host; never calls the machine
 	"internal/jit":                  "ir mem",                                           // micro-ops to machine code of the host
 	"internal/exec":                 "cpu expr guest ir jit kernel lift mem",            // runs tasks; never calls the loop
 	"internal/device":               "",                                                 // the guest protocol's codec

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"symchef/internal/interp"
+	"symchef/internal/nativeboot"
 	"symchef/internal/replay"
 	"symchef/internal/session"
 )
@@ -35,6 +36,7 @@ func doctorCmd(status *int) *cobra.Command {
 					row("", "%s", n)
 				}
 			}
+			row("boot", "%s", boot())
 			row("replay", "%s", confinement())
 			row("snapshots", "%s", cmp.Or(session.CacheDir(""), "none: there is no cache folder of your own to write to"))
 			fallback, _ := exec.LookPath("cadical")
@@ -42,6 +44,14 @@ func doctorCmd(status *int) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// boot says how interpreters start here.
+func boot() string {
+	if err := nativeboot.Probe(); err != nil {
+		return fmt.Sprintf("in the machine: natively it cannot be: %v", err)
+	}
+	return "native"
 }
 
 // confinement says how replay confines here.

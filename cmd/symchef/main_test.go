@@ -29,7 +29,7 @@ const python = "/usr/bin/python3.11"
 var binary, cache string // the built command; the folder of boot snapshots most tests share
 
 // withoutConfinement, as argv[0], makes this binary execute its arguments where
-// the kernel offers neither user namespaces nor Landlock.
+// the kernel offers neither user namespaces nor Landlock, nor ptrace.
 const withoutConfinement = "without-confinement"
 
 func TestMain(m *testing.M) {
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// forbidConfinement makes the kernel refuse new user namespaces and deny knowing Landlock.
+// forbidConfinement makes the kernel refuse new user namespaces and ptrace, and deny knowing Landlock.
 func forbidConfinement() error {
 	runtime.LockOSThread()
 	load := func(off uint32) unix.SockFilter {
@@ -67,6 +67,7 @@ func forbidConfinement() error {
 	const nr, flags = 0, 16 // offsets in struct seccomp_data: the call, its first argument
 	prog := []unix.SockFilter{
 		load(nr),
+		jump(unix.BPF_JEQ, unix.SYS_PTRACE, 6, 0),
 		jump(unix.BPF_JEQ, unix.SYS_LANDLOCK_CREATE_RULESET, 5, 0),
 		jump(unix.BPF_JEQ, unix.SYS_CLONE, 1, 0),
 		jump(unix.BPF_JEQ, unix.SYS_UNSHARE, 0, 2),

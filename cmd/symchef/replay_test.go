@@ -89,7 +89,7 @@ func TestUnconfined(t *testing.T) {
 	without("replay", "--replay-unconfined", "out").want(0, "replay (unconfined): 3 agreed")
 	without("run", "--replay-unconfined", "--out", "out", "--stdin", "1", "--", "./p").want(1, "replay (unconfined): 3 agreed")
 	without("run", "--no-replay", "--out", "out", "--stdin", "1", "--", "./p").want(1, "3 test cases")
-	without("doctor").want(0, "refused unless --replay-unconfined")
+	without("doctor").want(0, "refused unless --replay-unconfined", "boot       in the machine: natively it cannot be: ptrace is not allowed")
 }
 
 // hostile does under replay what the program that was explored did not.

@@ -85,6 +85,7 @@ func runCmd(status *int) *cobra.Command {
 	f.BoolVar(&o.AllPaths, "all-paths", false, "a test case for every low-level path")
 	f.BoolVar(&o.JSON, "json", false, "print the summary as JSON")
 	f.BoolVar(&o.NoCache, "no-cache", false, "neither use nor write boot snapshots")
+	f.StringVar(&o.Boot, "boot", session.BootAuto, "how the interpreter starts: natively under ptrace up to the test's import, emulated, or auto: natively if possible")
 	f.StringVar(&o.Fallback, "fallback-solver", "", "CaDiCaL's path: it is asked what the built-in solver leaves undecided")
 	f.StringVar(&opt, "opt", "all", "models of interpreter functions that would split paths: all, none, or of "+strings.Join(session.ModelFamilies(), ", ")+", commas between")
 	f.StringVar(&o.CrossCheck, "cross-check", "", "cvc5's or z3's path: it is asked about what the built-in solver finds unsatisfiable; disagreement ends the run")
@@ -108,6 +109,8 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 	switch {
 	case o.Progress != "auto" && o.Progress != "plain" && o.Progress != "none":
 		return fmt.Errorf("--progress %s: want auto, plain or none", o.Progress)
+	case !slices.Contains(session.Boots(), o.Boot):
+		return fmt.Errorf("--boot %s: want %s", o.Boot, strings.Join(session.Boots(), ", "))
 	case stdin && (o.StdinLen < 0 || o.StdinLen > maxStdin):
 		return fmt.Errorf("--stdin %d: want 0 to %d bytes", o.StdinLen, maxStdin)
 	case o.Workers < 1 || o.Workers > maxWorkers:

@@ -18,6 +18,23 @@ func snapshots(t *testing.T, b *box) []string {
 	return l
 }
 
+// Where ptrace is not allowed, the interpreter starts in the machine, and one line says why.
+func TestNoPtrace(t *testing.T) {
+	b := pythonBox(t)
+	b.write("test_s.py", "import symchef\ndef test_s(x: symchef.Bool()): print(x)\n")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := b.command("run", "--boot", "native", "--no-cache", "--no-replay", "--out", b.path("out"), b.path("test_s.py"))
+	cmd.Args = append([]string{withoutConfinement, binary}, cmd.Args[1:]...)
+	cmd.Path = self
+	r := b.finish(cmd).want(0, "2 test cases")
+	if r.stderr != "symchef: native boot: ptrace is not allowed: operation not permitted; the machine goes on\n" {
+		t.Errorf("%q", r.stderr)
+	}
+}
+
 // A second start comes from the boot snapshot, unless anything that the boot
 // depended on has changed or the entry is not what was written.
 func TestSnapshot(t *testing.T) {

@@ -307,7 +307,7 @@ func (m *Machine) Run(sys *kernel.System, facts *Facts, n uint64) Stop {
 
 // slice is the scheduling quantum in instructions. Slices end at its multiples, so
 // that the schedule does not depend on where Run was left and entered again.
-const slice = 1 << 16
+const slice = kernel.Slice
 
 // runTask runs one task until it stops, switches or its slice ends. A stop of
 // kind numStops means that the caller should look for the current task again.

@@ -10,6 +10,9 @@ import (
 // Syscall returns as an Outcome; the engine's answer is what the next reads of
 // the same open file return.
 
+// DevicePath is where the device stands.
+const DevicePath = "/dev/symchef"
+
 // DeviceReply answers the last device request. Require: the last Outcome was Device.
 func (s *System) DeviceReply(reply mem.Bytes) {
 	if f := s.files.get(s.device); f != nil && f.Kind == fileDevice {

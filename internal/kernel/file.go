@@ -307,6 +307,8 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 		}
 		d, ok := devices[strings.TrimPrefix(v.path, "/dev/")]
 		switch f.Kind = d.kind; {
+		case d.kind == fileDevice:
+			c.s.open()
 		case !ok || d.kind == fileTTY:
 			return 0, unix.ENXIO
 		case d.kind == fileMaster:

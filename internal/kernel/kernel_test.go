@@ -307,6 +307,42 @@ func TestDevice(t *testing.T) {
 	}
 }
 
+// The clock of a system with a device does not depend on how many instructions came before that was opened.
+func TestClockBeforeDevice(t *testing.T) {
+	var early, late [2][]byte
+	for i := range early {
+		m := boot(t, Config{DeviceEnabled: true})
+		at := m.space(48)
+		now := func() []byte {
+			m.must(unix.SYS_CLOCK_GETTIME, unix.CLOCK_REALTIME, at)
+			m.must(unix.SYS_CLOCK_GETTIME, unix.CLOCK_PROCESS_CPUTIME_ID, at+16)
+			m.must(unix.SYS_CLOCK_GETTIME, unix.CLOCK_MONOTONIC, at+32)
+			return m.peek(at, 48)
+		}
+		m.Retired = uint64(i) * 123_456_789
+		early[i] = now()
+		if m.Retired += uint64(i) * 1e9; bytes.Equal(now(), early[i]) {
+			t.Error("time stands still")
+		}
+		stamp := m.Timestamp()
+		if m.Opened() || m.Timestamp() <= stamp {
+			t.Errorf("time stamps %d, %d", stamp, m.Timestamp())
+		}
+		m.must(2, m.str(DevicePath), unix.O_RDWR, 0)
+		if !m.Opened() || m.Retired%Slice != 0 {
+			t.Errorf("opened at %d", m.Retired)
+		}
+		late[i] = now()
+		before := m.Now()
+		if m.Retired += 1000; m.Now() != before+1000 {
+			t.Errorf("1000 instructions took %d", m.Now()-before)
+		}
+	}
+	if !bytes.Equal(early[0], early[1]) || !bytes.Equal(late[0], late[1]) {
+		t.Errorf("% x\n% x\n% x\n% x", early[0], early[1], late[0], late[1])
+	}
+}
+
 func TestVirtualTree(t *testing.T) {
 	m := boot(t, Config{Virtual: map[string]fs.FS{"/symchef/guest": fstest.MapFS{"python/a.py": {Data: []byte("x = 1\n")}}}})
 	fd := m.must(2, m.str("/symchef/guest/python/a.py"), 0, 0)

@@ -159,7 +159,8 @@ func (c *call) rlimit(resource, set, get uint64) (uint64, error) {
 func (c *call) sysGetrusage() (uint64, error) {
 	w := make([]uint64, 18)
 	if c.a[0] != uint64(0xffffffffffffffff) { // RUSAGE_CHILDREN is -1
-		w[0], w[1] = c.s.Retired/1e9, c.s.Retired%1e9/1e3
+		t := uint64(c.s.worked())
+		w[0], w[1] = t/1e9, t%1e9/1e3
 	}
 	return 0, c.put64(c.a[1], w...)
 }

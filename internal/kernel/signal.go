@@ -315,16 +315,13 @@ func (s *System) Raise(sig int) Outcome {
 // The layout of struct rt_sigframe and what it contains
 // (arch/x86/include/uapi/asm/sigcontext.h, asm/ucontext.h), in bytes.
 const (
-	frameUC    = 8               // after the return address
-	frameRegs  = frameUC + 40    // uc_mcontext
-	frameFP    = frameRegs + 184 // pointer to the fxsave image
-	frameMask  = frameRegs + 256
-	frameInfo  = frameMask + 8
-	frameSize  = frameInfo + 128
-	fxSize     = 512
-	redZone    = 128
-	flagsFixed = 0x202 // bit 1 is always set; interrupts are on
-	flagDF     = 1 << 10
+	frameUC   = 8               // after the return address
+	frameRegs = frameUC + 40    // uc_mcontext
+	frameFP   = frameRegs + 184 // pointer to the fxsave image
+	frameMask = frameRegs + 256
+	frameInfo = frameMask + 8
+	frameSize = frameInfo + 128
+	redZone   = 128
 )
 
 // frameOrder is the order of registers in struct sigcontext.
@@ -397,7 +394,7 @@ func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 	if a.Flags&saOnStack != 0 && t.AltStack.Size != 0 && !t.AltStack.holds(c.R[ir.RSP]) {
 		sp = t.AltStack.Addr + t.AltStack.Size
 	}
-	fp := (sp - fxSize) &^ 63
+	fp := (sp - cpu.FXSize) &^ 63
 	frame := (fp-frameSize)&^15 - 8
 
 	le := binary.LittleEndian
@@ -409,7 +406,7 @@ func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 		le.PutUint64(b[frameRegs+8*i:], c.R[slot])
 	}
 	le.PutUint64(b[frameRegs+128:], c.PC)
-	le.PutUint64(b[frameRegs+136:], rflags(c.R[:]))
+	le.PutUint64(b[frameRegs+136:], c.RFLAGS())
 	le.PutUint16(b[frameRegs+144:], 0x33) // user code segment
 	le.PutUint16(b[frameRegs+150:], 0x2b) // user stack segment
 	mask := t.Mask
@@ -425,18 +422,18 @@ func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 	le.PutUint64(b[frameMask:], mask)
 	copy(b[frameInfo:], info.encode())
 	m := t.proc.Mem
-	if !m.Mapped(frame, fp+fxSize-frame, guest.ProtWrite) {
+	if !m.Mapped(frame, fp+cpu.FXSize-frame, guest.ProtWrite) {
 		s.endProcess(t.proc, Status{Signal: int(unix.SIGSEGV)})
 		return nil
 	}
-	regs, fx := mem.Concrete(b), mem.Concrete(fxsave(c.R[:]))
+	regs, fx := mem.Concrete(b), mem.Concrete(c.FXSave())
 	if symbolic {
-		regs.Sym, fx.Sym = make([]expr.Ref, frameSize), make([]expr.Ref, fxSize)
+		regs.Sym, fx.Sym = make([]expr.Ref, frameSize), make([]expr.Ref, cpu.FXSize)
 		for i, slot := range frameOrder {
 			s.put(regs, frameRegs+8*i, 8, c, slot)
 		}
-		flags := s.terms.Flags(c, flagsFixed|c.R[ir.DF]&1<<10)
-		copy(regs.Sym[frameRegs+136:], s.terms.Split(rflags(c.R[:]), flags).Sym)
+		flags := s.terms.Flags(c, cpu.FlagsFixed|c.R[ir.DF]&1<<10)
+		copy(regs.Sym[frameRegs+136:], s.terms.Split(c.RFLAGS(), flags).Sym)
 		for i := range 8 {
 			phys := ir.FPR + ir.Slot(2*((int(c.R[ir.FTop])+i)&7))
 			s.put(fx, 32+16*i, 8, c, phys)
@@ -468,45 +465,10 @@ func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 	return nil
 }
 
-func rflags(r []uint64) uint64 {
-	return flagsFixed | ir.Flags(ir.CC(r[ir.CCOp]), r[ir.CCA], r[ir.CCB], r[ir.CCC]) | r[ir.DF]&1<<10
-}
-
-// fxsave lays the floating-point state out as FXSAVE does (SDM vol. 1, 10.5.1).
-func fxsave(r []uint64) []byte {
-	b := make([]byte, fxSize)
-	le := binary.LittleEndian
-	le.PutUint16(b, uint16(r[ir.FCW]))
-	le.PutUint16(b[2:], uint16(r[ir.FSW]&^0x3800|r[ir.FTop]&7<<11))
-	b[4] = byte(r[ir.FTag])
-	le.PutUint32(b[24:], uint32(r[ir.MXCSR]))
-	le.PutUint32(b[28:], 0xffff)
-	for i := range 8 {
-		phys := (int(r[ir.FTop]) + i) & 7
-		le.PutUint64(b[32+16*i:], r[int(ir.FPR)+2*phys])
-		le.PutUint16(b[40+16*i:], uint16(r[int(ir.FPR)+2*phys+1]))
-	}
-	for i := range 32 {
-		le.PutUint64(b[160+8*i:], r[int(ir.X0)+i])
-	}
-	return b
-}
-
 // fxrstor loads what fxsave laid out. Require: the x87 part is concrete.
 func (s *System) fxrstor(t *Task, b mem.Bytes) {
-	le, c := binary.LittleEndian, &t.CPU
-	c.Set(ir.FCW, uint64(le.Uint16(b.Data)))
-	fsw := uint64(le.Uint16(b.Data[2:]))
-	top := int(fsw >> 11 & 7)
-	c.Set(ir.FSW, fsw&^0x3800)
-	c.Set(ir.FTop, uint64(top))
-	c.Set(ir.FTag, uint64(b.Data[4]))
-	c.Set(ir.MXCSR, uint64(le.Uint32(b.Data[24:])&0xffff))
-	for i := range 8 {
-		phys := (top + i) & 7
-		c.Set(ir.FPR+ir.Slot(2*phys), le.Uint64(b.Data[32+16*i:]))
-		c.Set(ir.FPR+ir.Slot(2*phys+1), uint64(le.Uint16(b.Data[40+16*i:])))
-	}
+	c := &t.CPU
+	c.FXRestore(b.Data)
 	for i := range 32 {
 		s.get(b, 160+8*i, c, ir.X0+ir.Slot(i))
 	}
@@ -530,7 +492,7 @@ func (c *call) sysRtSigreturn() (uint64, error) {
 	fp := le.Uint64(b.Data[frameFP:])
 	var fx mem.Bytes
 	if fp != 0 {
-		if fx, err = c.partly(fp, fxSize, [2]uint64{0, 160}); err == unix.EFAULT {
+		if fx, err = c.partly(fp, cpu.FXSize, [2]uint64{0, 160}); err == unix.EFAULT {
 			return 0, c.segv()
 		} else if err != nil {
 			return 0, err
@@ -541,12 +503,7 @@ func (c *call) sysRtSigreturn() (uint64, error) {
 		c.s.get(b, frameRegs+8*i, regs, slot)
 	}
 	regs.PC = le.Uint64(b.Data[pc:])
-	fl := le.Uint64(b.Data[frameRegs+136:])
-	regs.Set(ir.CCOp, uint64(ir.MakeCC(ir.CCFlags, 64)))
-	regs.Set(ir.CCA, fl&(ir.FlagCF|ir.FlagPF|ir.FlagAF|ir.FlagZF|ir.FlagSF|ir.FlagOF))
-	regs.Set(ir.CCB, 0)
-	regs.Set(ir.CCC, 0)
-	regs.Set(ir.DF, fl&flagDF>>10)
+	regs.SetRFLAGS(le.Uint64(b.Data[frameRegs+136:]))
 	if fp != 0 {
 		c.s.fxrstor(c.t, fx)
 	}

@@ -23,7 +23,7 @@ import (
 // that they have not changed (Revalidate).
 
 // snapMagic begins a snapshot; its last byte is the version of image.
-const snapMagic = "SYMCHEFK\x03"
+const snapMagic = "SYMCHEFK\x04"
 
 const snapHeader = len(snapMagic) + 4 // CRC-32C of the rest, little endian
 
@@ -33,6 +33,7 @@ var crcTable = crc32.MakeTable(crc32.Castagnoli)
 type image struct {
 	GranuleBits         int
 	Retired, Waits, RNG uint64
+	Calls, Opened       uint64
 	Skew                Time
 	Cur, LastID, Device int
 	Procs               []procImage
@@ -121,7 +122,7 @@ func (s *System) Marshal() ([]byte, error) {
 		return nil, errors.New("kernel: snapshot of a machine that has ended")
 	}
 	im := image{
-		GranuleBits: mem.GranuleBits, Retired: s.Retired, Waits: s.waits, RNG: s.rng, Skew: s.skew,
+		GranuleBits: mem.GranuleBits, Retired: s.Retired, Calls: s.calls, Opened: s.opened, Waits: s.waits, RNG: s.rng, Skew: s.skew,
 		Cur: s.cur.TID, LastID: s.lastID, Device: s.device, Ports: s.ports,
 	}
 	backs := map[*mem.Backing]int{}
@@ -316,6 +317,7 @@ func Unmarshal(data []byte, cfg Config) (*System, error) {
 		cfg.Host = NewHost()
 	}
 	s := newSystem(&cfg)
+	s.calls, s.opened = im.Calls, im.Opened
 	s.Retired, s.waits, s.rng, s.skew, s.lastID, s.device, s.ports = im.Retired, im.Waits, im.RNG, im.Skew, im.LastID, im.Device, im.Ports
 	backs, err := s.restoreBacks(im.Backs)
 	if err != nil {

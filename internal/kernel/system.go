@@ -53,6 +53,9 @@ type System struct {
 	// it. It is the time base: see Time.
 	Retired uint64
 
+	calls  uint64 // system calls before the device was opened
+	opened uint64 // what Retired was then; 0: it has not been
+
 	owner uint64 // stamp of the rows this system may write; see table
 	cfg   *Config
 	stdin mem.Bytes // all of it; f.Off says what has been read
@@ -271,6 +274,7 @@ func (s *System) Syscall() Outcome {
 		return Outcome{Kind: Unsupported, What: describe(nr, c.a)}
 	}
 	t.Wait = wait{}
+	s.called()
 	v, err := row.do(&c)
 	switch e := err.(type) {
 	case nil:

@@ -58,7 +58,7 @@ func (c *call) itimer(which uint64) (*timer, Time, error) {
 	case 0: // ITIMER_REAL
 		return &c.p.Timer, c.s.Now(), nil
 	case 1, 2: // ITIMER_VIRTUAL, ITIMER_PROF
-		return &c.p.CPUTimers[which-1], Time(c.s.Retired), nil
+		return &c.p.CPUTimers[which-1], c.s.worked(), nil
 	}
 	return nil, 0, unix.EINVAL
 }
@@ -226,7 +226,7 @@ func (s *System) fire() {
 			s.post(nil, p, siginfo{Sig: int(unix.SIGALRM), Code: 0x80})
 		}
 		for i, sig := range [2]unix.Signal{unix.SIGVTALRM, unix.SIGPROF} {
-			if p.CPUTimers[i].expired(Time(s.Retired)) {
+			if p.CPUTimers[i].expired(s.worked()) {
 				s.post(nil, p, siginfo{Sig: int(sig), Code: 0x80})
 			}
 		}

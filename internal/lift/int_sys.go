@@ -113,13 +113,19 @@ const (
 
 func cpuid(_ *ir.Uop, m ir.Machine) error {
 	r := m.Reg()
-	var a, b, c, d uint32
+	a, b, c, d := CPUID(uint32(r[ir.RAX]), uint32(r[ir.RCX]))
+	r[ir.RAX], r[ir.RBX], r[ir.RCX], r[ir.RDX] = uint64(a), uint64(b), uint64(c), uint64(d)
+	return nil
+}
+
+// CPUID returns what EAX, EBX, ECX and EDX are after CPUID with leaf in EAX and sub in ECX.
+func CPUID(leaf, sub uint32) (a, b, c, d uint32) {
 	word := func(s string, i int) uint32 {
 		var p [48]byte
 		copy(p[:], s)
 		return binary.LittleEndian.Uint32(p[i:])
 	}
-	switch leaf := uint32(r[ir.RAX]); leaf {
+	switch leaf {
 	case 0:
 		a, b, d, c = 4, word(cpuVendor, 0), word(cpuVendor, 4), word(cpuVendor, 8)
 	case 1:
@@ -127,7 +133,7 @@ func cpuid(_ *ir.Uop, m ir.Machine) error {
 	case 2: // cache descriptors: 32 KiB L1d (2c) and L1i (30), 4 MiB L2 (49)
 		a, d = 0x00003001, 0x0000492c
 	case 4: // deterministic cache parameters: L1d, L1i, L2
-		switch uint32(r[ir.RCX]) {
+		switch sub {
 		case 0:
 			a, b, c = 1|1<<5|1<<8, 7<<22|63, 63
 		case 1:
@@ -147,8 +153,7 @@ func cpuid(_ *ir.Uop, m ir.Machine) error {
 	case 0x80000008: // 36 physical, 48 linear address bits
 		a = 48<<8 | 36
 	}
-	r[ir.RAX], r[ir.RBX], r[ir.RCX], r[ir.RDX] = uint64(a), uint64(b), uint64(c), uint64(d)
-	return nil
+	return a, b, c, d
 }
 
 func rdtsc(_ *ir.Uop, m ir.Machine) error {

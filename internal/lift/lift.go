@@ -174,6 +174,15 @@ func stores(u ir.Uop) bool {
 	return u.Op == ir.Store || u.Op == ir.Helper && ir.Helpers[u.Imm].Mem != nil
 }
 
+// Op returns the operation and the length in bytes of the instruction that code begins with; 0 and 0 if it is not known.
+func Op(code []byte) (x86asm.Op, int) {
+	in, err := decode(0, code[:min(len(code), maxInsnLen)])
+	if err != nil {
+		return 0, 0
+	}
+	return in.Op, in.Len
+}
+
 // Describe returns the text and bytes of the instruction at pc, for messages.
 func Describe(pc uint64, fetch Fetch) string {
 	var buf [maxInsnLen]byte

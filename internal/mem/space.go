@@ -129,6 +129,8 @@ type Space struct {
 	Gen uint64
 	// Objects is what areas with Obj show; all spaces of a system have the same. nil: there are no such areas.
 	Objects *Space
+	// remote is who the space is lent to; nil: nobody.
+	remote Remote
 }
 
 // Version changes whenever a cached translation of this space's addresses to granules may be stale.
@@ -160,6 +162,9 @@ func NewSpace() *Space {
 
 // Fork returns a copy; both copies see later writes of their own only. It takes constant time.
 func (s *Space) Fork() *Space {
+	if s.remote != nil {
+		panic("mem: fork of a space that is lent")
+	}
 	t := *s
 	s.owner, t.owner = lastOwner.Add(1), lastOwner.Add(1)
 	s.Gen++
@@ -259,6 +264,9 @@ func (s *Space) MapArea(a Area) error {
 	list = append(list, nil)
 	copy(list[at+1:], list[at:])
 	list[at] = &a
+	if s.remote != nil {
+		s.remote.Map(&a)
+	}
 	s.setAreas(join(list))
 	s.changed(exec || a.Prot&guest.ProtExec != 0)
 	return nil
@@ -270,6 +278,9 @@ func (s *Space) Unmap(start, length uint64) error {
 		return err
 	}
 	list, _, exec := s.cut(start, start+length)
+	if s.remote != nil {
+		s.remote.Unmap(start, start+length)
+	}
 	s.setAreas(list)
 	s.drop(start, start+length)
 	s.changed(exec)
@@ -285,6 +296,9 @@ func (s *Space) Protect(start, length uint64, prot guest.Prot) error {
 		return ErrFault
 	}
 	end := start + length
+	if s.remote != nil {
+		s.remote.Protect(start, end, prot)
+	}
 	var list []*Area
 	exec := prot&guest.ProtExec != 0
 	for _, a := range s.areas {
@@ -509,8 +523,8 @@ func (s *Space) slot(addr uint64, sym bool) **granule {
 	return &n.leafs[g&(fan-1)]
 }
 
-// fill copies the initial content of addr's granule, which lies in area a.
-func fill(dst *granule, a *Area, addr uint64) {
+// initial copies the initial content of addr's granule, which lies in area a.
+func initial(dst *granule, a *Area, addr uint64) {
 	if a.Back == nil {
 		return
 	}
@@ -532,13 +546,16 @@ func (s *Space) readable(addr uint64, need guest.Prot) *granule {
 	if g := s.lookup(addr); g != nil {
 		return g
 	}
-	if a.Back == nil {
+	if a.Back == nil && s.remote == nil {
 		return &zeroGranule
 	}
 	p := s.slot(addr, false)
 	*p = &granule{owner: s.owner}
+	if s.remote != nil {
+		(*p).owner = readOnly
+	}
 	s.granules++
-	fill(*p, a, addr)
+	s.fill(*p, a, addr)
 	return *p
 }
 
@@ -562,7 +579,7 @@ func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 	case *p == nil:
 		*p = &granule{owner: s.owner}
 		s.granules++
-		fill(*p, a, addr)
+		s.fill(*p, a, addr)
 	case (*p).owner != s.owner:
 		c := **p
 		c.owner = s.owner

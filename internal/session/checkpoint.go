@@ -144,7 +144,7 @@ func recorded(sum rundir.Summary) (*target, error) {
 
 // toBegin runs w until the test begins, so that a resumed run has its root.
 func (w *worker) toBegin(c context.Context) error {
-	root, err := w.boot()
+	root, err := w.boot(c)
 	if err != nil || w.r.hadBegin {
 		return err
 	}

@@ -18,6 +18,9 @@ import (
 // Linux maps by default (vm.mmap_min_addr), one per model.
 const modelBase = uint64(0x1000)
 
+// modelAt is the address of model i.
+func modelAt(i int) uint64 { return modelBase + uint64(i)*16 }
+
 // families says what each model is for (CHEF, section 4.2): "hash", hash functions that do not depend on
 // symbolic bytes; "pointers", objects whose address does not; "fastpath", functions without an early exit at a symbolic byte.
 var families = map[string]string{
@@ -87,7 +90,21 @@ func hashLength(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 	if stop := m.Fix(c, ir.RSI); stop != nil {
 		return false, stop
 	}
-	return ret(c, s, c.R[ir.RSI]*0x9e3779b97f4a7c15&^1), nil
+	return ret(c, s, c.R[ir.RSI]*hashFactor&^1), nil
+}
+
+// hashFactor spreads lengths over hashes.
+const hashFactor = 0x9e3779b97f4a7c15
+
+// code is what models do as machine code, for a native boot. Models that it lacks are called there as they are in the machine, at
+// the price of two switches of processes.
+var code = map[string][]byte{
+	"hash-length": slices.Concat(
+		[]byte{0x48, 0xb8}, le64(hashFactor), // mov rax, hashFactor
+		[]byte{0x48, 0x0f, 0xaf, 0xc6}, // imul rax, rsi
+		[]byte{0x48, 0x83, 0xe0, 0xfe}, // and rax, -2
+		[]byte{0xc3},                   // ret
+	),
 }
 
 // installModels makes m run the models of img. Function pointers are replaced
@@ -103,20 +120,25 @@ func installModels(m *exec.Machine, img *interp.Image, program string) error {
 			return &usageError{"the description names an unknown model " + md.Name}
 		}
 		if ok && md.Entry == 0 {
-			m.Hooks[modelBase+uint64(i)*16] = mk(md)
+			m.Hooks[modelAt(i)] = mk(md)
 		}
 	}
 	m.Hooks[entry] = func(m *exec.Machine, _ *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
-		for i, md := range rebased(img, s).Models {
-			if md.Entry == 0 && models[md.Name] != nil {
-				// Not mapped: another program runs (a child after execve); the model does not apply to it.
-				_ = s.Poke(md.Slot, le64(modelBase+uint64(i)*16))
-			}
-		}
-		hookEntries(m, img, s)
+		enter(m, img, s, func(at uint64) uint64 { return at })
 		return false, nil
 	}
 	return nil
+}
+
+// enter does what is due at the program's entry point. pointer gives a model's address as the guest has it.
+func enter(m *exec.Machine, img *interp.Image, s *mem.Space, pointer func(uint64) uint64) {
+	for i, md := range rebased(img, s).Models {
+		if md.Entry == 0 && models[md.Name] != nil {
+			// Not mapped: another program runs (a child after execve); the model does not apply to it.
+			_ = s.Poke(md.Slot, le64(pointer(modelAt(i))))
+		}
+	}
+	hookEntries(m, img, s)
 }
 
 // hookEntries installs the models that replace functions. The interpreter is
@@ -124,7 +146,7 @@ func installModels(m *exec.Machine, img *interp.Image, program string) error {
 func hookEntries(m *exec.Machine, img *interp.Image, s *mem.Space) {
 	for i, md := range rebased(img, s).Models {
 		if group := groups[md.Name]; group != nil {
-			maps.Copy(m.Hooks, group(md, modelBase+uint64(i)*16))
+			maps.Copy(m.Hooks, group(md, modelAt(i)))
 		} else if md.Entry != 0 {
 			m.Hooks[md.Entry] = models[md.Name](md)
 		}

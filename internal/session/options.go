@@ -32,6 +32,7 @@ type Options struct {
 	JSON             bool
 	Progress         string // auto, plain, none
 	NoCache          bool   // neither read nor write boot snapshots
+	Boot             string // of Boots: how the interpreter starts; "" is BootAuto
 	CacheDir         string // of boot snapshots; "" is the user's cache folder
 	Fallback         string // path of a SAT solver with CaDiCaL's options, for queries beyond the budget; "" is none
 

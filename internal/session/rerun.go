@@ -81,7 +81,7 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 	r := newRun(o, t)
 	r.help = func() {}
 	w := r.newWorker()
-	root, err := w.boot()
+	root, err := w.boot(c)
 	if err != nil {
 		return "", err
 	}

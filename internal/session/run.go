@@ -169,7 +169,7 @@ func (r *run) explore(c context.Context) error {
 		}
 		lead = r.newWorker()
 	}
-	root, err := lead.boot()
+	root, err := lead.boot(c)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (r *run) findHigh() {
 // helper is the life of a worker beyond the first.
 func (r *run) helper(c context.Context) error {
 	w := r.newWorker()
-	root, err := w.boot()
+	root, err := w.boot(c)
 	if err == nil {
 		err = w.explorer()
 	}

@@ -166,7 +166,7 @@ func (w *worker) explorer() (err error) {
 
 // boot returns the state to start from: the boot snapshot where there is
 // one, else the start of the process.
-func (w *worker) boot() (*state.State, error) {
+func (w *worker) boot(c context.Context) (*state.State, error) {
 	r := w.r
 	guest := r.t.desc != nil
 	cfg := kernelConfig(r.t.tc, guest, r.o.Seed)
@@ -195,6 +195,11 @@ func (w *worker) boot() (*state.State, error) {
 		sys, err := kernel.Boot(cfg)
 		if err != nil {
 			return nil, &usageError{err.Error()}
+		}
+		if guest && r.o.Boot != BootEmulated {
+			if sys, err = w.native(c, sys, cfg); err != nil {
+				return nil, err
+			}
 		}
 		root = state.New(sys)
 		if !guest {
@@ -252,7 +257,7 @@ func (w *worker) onPick(x *explore.Explorer) {
 	now := w.tally()
 	old := *w
 	w.engine()
-	root, err := w.boot()
+	root, err := w.boot(w.r.halt)
 	if err != nil { // files have gone: the old engine serves on
 		w.ctx, w.m, w.chain = old.ctx, old.m, old.chain
 		return

@@ -1,0 +1,279 @@
+package nativeboot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/cpu"
+	"symchef/internal/guest"
+	"symchef/internal/ir"
+	"symchef/internal/kernel"
+	"symchef/internal/lift"
+	"symchef/internal/mem"
+)
+
+// Boot is a native run of a system.
+type Boot struct {
+	// Sys has one process with one task, nothing in it is symbolic.
+	Sys *kernel.System
+	// Before is asked before a file is opened; where it returns true the run ends with that call not yet made. The run
+	// ends at the latest when the device is open.
+	Before func(path string) bool
+	// AtEntry, if not nil, is called before the instruction at Entry is executed. It may change memory, and returns
+	// where else the run calls Hook: before the instruction there, or if nothing is mapped there, instead of a fault.
+	// Where native has another address for an address of Code, pointers to it must have that.
+	Entry   uint64
+	AtEntry func(s *mem.Space, native func(uint64) uint64) []uint64
+	// Code is position-independent code that does what Hook does, by addresses where nothing is mapped.
+	Code map[uint64][]byte
+	// Hook runs in place of the code at an address. It may change registers and memory. Where it returns handled, the registers
+	// say what comes next, else the code runs after all; with a reason to stop the run ends before that.
+	Hook func(at uint64, c *cpu.CPU, s *mem.Space) (handled bool, stop string)
+	// MaxMemory bounds what the process may map for writing, in bytes; 0: no bound.
+	MaxMemory uint64
+	// Limit is the longest time that the run may take; 0: none.
+	Limit time.Duration
+}
+
+// errEnded is a guest that the model says has ended, or that waits for its device: it must be booted again.
+var errEnded = errors.New("the interpreter ended")
+
+// alone are the calls that no native run makes: they concern other tasks, signals and timers.
+var alone = map[uint64]string{
+	unix.SYS_CLONE: "a thread or a child is made", unix.SYS_FORK: "a child is made", unix.SYS_VFORK: "a child is made",
+	unix.SYS_EXIT: "the program ends", unix.SYS_EXIT_GROUP: "the program ends",
+	unix.SYS_KILL: "a signal is sent", unix.SYS_TKILL: "a signal is sent", unix.SYS_TGKILL: "a signal is sent", unix.SYS_PIDFD_SEND_SIGNAL: "a signal is sent",
+	unix.SYS_ALARM: "a timer is set", unix.SYS_SETITIMER: "a timer is set", unix.SYS_TIMER_CREATE: "a timer is set",
+	unix.SYS_PAUSE: "the program waits", unix.SYS_RT_SIGSUSPEND: "the program waits", unix.SYS_RT_SIGTIMEDWAIT: "the program waits",
+}
+
+// Run runs the guest natively. ended says why it went on no further, "" where Before ended it. After an error the system
+// is unusable.
+func (b *Boot) Run(c context.Context) (ended string, err error) {
+	if len(b.Sys.Tasks()) != 1 || len(b.Sys.Processes()) != 1 {
+		return "there are several tasks", nil
+	}
+	runtime.LockOSThread() // the tracer is a thread
+	defer runtime.UnlockOSThread()
+	p, err := start(b.Code)
+	if err != nil {
+		return "", err
+	}
+	p.most = b.MaxMemory
+	defer p.kill()
+	defer context.AfterFunc(c, p.interrupt)()
+	if b.Limit > 0 {
+		defer time.AfterFunc(b.Limit, p.interrupt).Stop()
+	}
+	if err := b.load(p); err != nil {
+		return "", err
+	}
+	ended, err = b.loop(p)
+	if err == nil {
+		p.save(&b.Sys.Current().CPU)
+		err = p.unload()
+	}
+	return ended, err
+}
+
+// load gives p the memory and the registers of the task.
+func (b *Boot) load(p *process) error {
+	if err := p.load(b.Sys.CurrentProcess().Mem, &b.Sys.Current().CPU); err != nil {
+		return err
+	}
+	if b.AtEntry != nil {
+		p.breakAt(b.Entry, entry)
+	}
+	return p.err
+}
+
+// loop runs p until the run ends.
+func (b *Boot) loop(p *process) (ended string, err error) {
+	for {
+		sig, err := p.resume()
+		if err != nil {
+			return "", err
+		}
+		stop := ""
+		switch sig {
+		case unix.SIGTRAP | syscallStop:
+			stop, err = b.call(p)
+		case unix.SIGTRAP:
+			stop = b.trap(p)
+		case unix.SIGSEGV:
+			stop = b.fault(p)
+		case unix.SIGSTOP:
+			p.leave()
+			stop = slow
+		case unix.SIGILL, unix.SIGFPE, unix.SIGBUS:
+			stop = "a fault at " + p.where(p.regs.Rip) // the machine meets it again
+		}
+		switch {
+		case err != nil:
+			return "", err
+		case p.err != nil:
+			return "", p.err
+		case stop == here:
+			return "", nil
+		case stop != "":
+			return stop, nil
+		case p.limit != "":
+			return p.limit, nil
+		}
+	}
+}
+
+// slow is a run that was interrupted.
+const slow = "it takes long"
+
+// here is the reason to end a run that Before gives.
+const here = "here"
+
+// call answers the system call that p is about to make; stop is not empty where the run ends.
+func (b *Boot) call(p *process) (stop string, err error) {
+	t, r := b.Sys.Current(), &p.regs
+	nr, pc := r.Orig_rax, r.Rip-2
+	r.Rax, r.Rip = nr, pc // as before it
+	var code [2]byte
+	if p.space.Fetch(pc, code[:]) < 2 || code != [2]byte{0x0f, 0x05} {
+		return "a system call by another instruction than syscall", nil
+	}
+	if why := alone[nr]; why != "" {
+		return why, nil
+	}
+	if path, ok := b.opens(p, nr); ok && b.Before(path) {
+		return here, nil
+	}
+	p.save(&t.CPU)
+	t.CPU.PC = pc + 2
+	t.CPU.Set(ir.RCX, pc+2)
+	t.CPU.Set(ir.R11, cpu.FlagsFixed)
+	out := b.Sys.Syscall()
+	if b.Sys.CurrentProcess().Mem != p.space { // execve
+		return "", errors.Join(p.clear(), b.load(p))
+	}
+	p.space.Flush()
+	switch {
+	case out.Kind == kernel.Unsupported: // the machine meets it again
+		return out.What, nil
+	case b.Sys.Current() != t || out.Kind != kernel.Done && out.Kind != kernel.Switch:
+		return "", errEnded
+	}
+	p.set(&t.CPU)
+	switch {
+	case out.Kind == kernel.Switch: // the call is made again
+		return "the program waits", nil
+	case b.Sys.Opened():
+		return here, nil
+	}
+	return "", nil
+}
+
+// opens returns the path of a call that opens a file.
+func (b *Boot) opens(p *process, nr uint64) (path string, ok bool) {
+	at := p.regs.Rdi
+	switch nr {
+	case unix.SYS_OPEN:
+	case unix.SYS_OPENAT:
+		at = p.regs.Rsi
+	default:
+		return "", false
+	}
+	var text []byte
+	for len(text) < unix.PathMax {
+		b := make([]byte, mem.GranuleSize-at%mem.GranuleSize)
+		if p.space.Read(at, b) != nil {
+			return "", false
+		}
+		if n := bytes.IndexByte(b, 0); n >= 0 {
+			return string(append(text, b[:n]...)), true
+		}
+		text, at = append(text, b...), at+uint64(len(b))
+	}
+	return "", false
+}
+
+// trap handles a breakpoint.
+func (b *Boot) trap(p *process) (stop string) {
+	r := &p.regs
+	at := r.Rip - 1
+	k, ok := p.breaks[at]
+	if !ok {
+		r.Rip = at
+		return "a breakpoint at " + p.where(at)
+	}
+	r.Rip = at
+	switch k.kind {
+	case entry:
+		p.restore(at, at+1)
+		for _, at := range b.AtEntry(p.space, p.native) {
+			if p.space.Mapped(at, 1, 0) {
+				p.breakAt(at, hook)
+			} else {
+				p.hooks[at] = true
+			}
+		}
+		p.space.Flush()
+	case hook:
+		return b.hook(p, at)
+	case cpuid:
+		eax, ebx, ecx, edx := lift.CPUID(uint32(r.Rax), uint32(r.Rcx))
+		r.Rax, r.Rbx, r.Rcx, r.Rdx = uint64(eax), uint64(ebx), uint64(ecx), uint64(edx)
+		r.Rip += k.length
+	default:
+		return "an instruction that depends on the processor at " + p.where(at)
+	}
+	p.changed = true
+	return ""
+}
+
+// hook calls a hook.
+func (b *Boot) hook(p *process, at uint64) (stop string) {
+	c := &b.Sys.Current().CPU
+	p.save(c)
+	handled, stop := b.Hook(at, c, p.space)
+	p.space.Flush()
+	if stop != "" {
+		return stop
+	}
+	p.set(c)
+	if !handled {
+		p.step = at
+	}
+	return ""
+}
+
+// fault handles a fault: RDTSC and RDTSCP are allowed to the machine only.
+func (b *Boot) fault(p *process) (stop string) {
+	r := &p.regs
+	if p.hooks[r.Rip] {
+		return b.hook(p, r.Rip)
+	}
+	var code [3]byte
+	p.space.Fetch(r.Rip, code[:])
+	tscp := code == [3]byte{0x0f, 0x01, 0xf9}
+	if !tscp && (code[0] != 0x0f || code[1] != 0x31) {
+		switch a := p.space.Find(r.Rip); {
+		case a == nil || a.Prot&guest.ProtExec == 0:
+		case p.barred(r.Rip):
+			return "code at " + p.where(r.Rip) + " that cannot be told from other bytes"
+		case a.Prot&guest.ProtWrite != 0:
+			return "generated code"
+		}
+		return "a fault at " + p.where(r.Rip)
+	}
+	t := b.Sys.Timestamp()
+	r.Rax, r.Rdx = t&(1<<32-1), t>>32
+	r.Rip += 2
+	if tscp {
+		r.Rcx = 0
+		r.Rip++
+	}
+	p.changed = true
+	return ""
+}

@@ -1,0 +1,292 @@
+package nativeboot
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"symchef/internal/cpu"
+	machine "symchef/internal/exec"
+	"symchef/internal/expr"
+	"symchef/internal/ir"
+	"symchef/internal/kernel"
+	"symchef/internal/mem"
+)
+
+// compile builds a C program, or skips where gcc is missing.
+func compile(t *testing.T, file string) string {
+	t.Helper()
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("skipped: gcc is not installed")
+	}
+	out := filepath.Join(t.TempDir(), "prog")
+	if b, err := exec.Command(gcc, "-O1", "-pthread", "-o", out, file, "-lm").CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, b)
+	}
+	return out
+}
+
+// boot makes the system of cfg.
+func boot(t *testing.T, cfg kernel.Config) *kernel.System {
+	t.Helper()
+	sys, err := kernel.Boot(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sys
+}
+
+// native runs sys natively up to the device and says why that ended.
+func native(t *testing.T, b Boot) string {
+	t.Helper()
+	b.Before = func(path string) bool { return path == kernel.DevicePath }
+	ended, err := b.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended
+}
+
+// open runs sys in the machine until the device is just open.
+func open(t *testing.T, sys *kernel.System) *kernel.System {
+	t.Helper()
+	m := machine.New(expr.New())
+	for n := uint64(1 << 14); !sys.Opened(); {
+		before := sys.Fork()
+		if stop := m.Run(sys, &machine.Facts{}, n); stop.Kind != machine.Budget && !sys.Opened() {
+			t.Fatalf("%+v, standard error %s", stop, sys.Stderr().Data)
+		}
+		if sys.Opened() && n > 1 { // again, block by block
+			sys, n = before, 1
+		}
+	}
+	return sys
+}
+
+// finish runs sys in the machine to its end and tells what it has done.
+func finish(t *testing.T, sys *kernel.System) string {
+	t.Helper()
+	m := machine.New(expr.New())
+	for {
+		switch stop := m.Run(sys, &machine.Facts{}, 1<<20); stop.Kind {
+		case machine.Budget:
+		case machine.Device:
+			sys.DeviceReply(mem.Concrete([]byte("ok\n")))
+		case machine.Exited:
+			return fmt.Sprintf("%+v\n%s%s", sys.ExitStatus(), sys.Stdout().Data, sys.Stderr().Data)
+		default:
+			return fmt.Sprintf("%v %s\n%s%s", stop.Kind, stop.What, sys.Stdout().Data, sys.Stderr().Data)
+		}
+	}
+}
+
+// masks reports whether u and v are MXCSR and MXCSR_MASK as FXSAVE stored them, on processors that differ in the latter.
+func masks(u, v uint64) bool {
+	const known = 0x2ffff // with misaligned-exception mask, AMD64 manual vol. 2, 3.1
+	return uint32(u) == uint32(v) && u>>32&^known == 0 && v>>32 == 0xffff
+}
+
+// differences lists what differs between the tasks of two systems: words of memory, but for the dead part of the stack, and registers.
+func differences(t *testing.T, a, b *kernel.System) (list []string) {
+	t.Helper()
+	x, y := a.CurrentProcess().Mem, b.CurrentProcess().Mem
+	if len(x.Areas()) != len(y.Areas()) {
+		t.Fatalf("%d and %d areas", len(x.Areas()), len(y.Areas()))
+	}
+	c, d := &a.Current().CPU, &b.Current().CPU
+	for i, area := range x.Areas() {
+		if o := y.Areas()[i]; o.Start != area.Start || o.End != area.End || o.Prot != area.Prot || o.Name != area.Name || o.Off != area.Off {
+			t.Fatalf("areas %+v and %+v", *area, *o)
+		}
+		var p, q [4096]byte
+		for at := area.Start; at < area.End; at += 4096 {
+			if n, m := x.Read(at, p[:]), y.Read(at, q[:]); n != m {
+				t.Fatalf("%#x: %v and %v", at, n, m)
+			}
+			for i := uint64(0); i < 4096 && p != q; i += 8 {
+				u, v := binary.LittleEndian.Uint64(p[i:]), binary.LittleEndian.Uint64(q[i:])
+				if u != v && !masks(u, v) && (area.Name != "[stack]" || at+i >= c.R[ir.RSP]-128) {
+					list = append(list, fmt.Sprintf("%s+%#x: %#x and %#x", area.Name, at+i-area.Start, u, v))
+				}
+			}
+		}
+	}
+	for s := ir.RAX; s < ir.NumState; s++ {
+		if c.R[s] != d.R[s] && (s < ir.CCOp || s > ir.CCC) {
+			list = append(list, fmt.Sprintf("slot %d: %#x and %#x", s, c.R[s], d.R[s]))
+		}
+	}
+	if c.PC != d.PC || c.RFLAGS() != d.RFLAGS() {
+		list = append(list, fmt.Sprintf("PC %#x and %#x, flags %#x and %#x", c.PC, d.PC, c.RFLAGS(), d.RFLAGS()))
+	}
+	if !reflect.DeepEqual(a.Consulted(), b.Consulted()) {
+		list = append(list, "what was asked of the host")
+	}
+	return list
+}
+
+// alike boots cfg in both ways up to the device, compares memory and registers there, and what comes after.
+func alike(t *testing.T, cfg kernel.Config) {
+	t.Helper()
+	n, e := boot(t, cfg), boot(t, cfg)
+	if ended := native(t, Boot{Sys: n}); ended != "" {
+		t.Errorf("ended: %s", ended)
+	}
+	if n.Retired != 0 {
+		t.Errorf("%d instructions in the machine", n.Retired)
+	}
+	n, e = open(t, n), open(t, e)
+	if d := differences(t, n, e); len(d) > 0 {
+		t.Errorf("native and emulated differ: %d\n%s", len(d), strings.Join(d[:min(len(d), 20)], "\n"))
+	}
+	if got, want := finish(t, n), finish(t, e); got != want {
+		t.Errorf("native:\n%s\nemulated:\n%s", got, want)
+	} else if !strings.HasPrefix(got, "{Code:") {
+		t.Error(got)
+	}
+}
+
+// Unusual state of the processor and of the process is that of the machine.
+func TestState(t *testing.T) {
+	alike(t, kernel.Config{Path: compile(t, "testdata/state.c"), Argv: []string{"prog", "x"}, Env: []string{"A=1"}, DeviceEnabled: true})
+}
+
+// The state in which an interpreter is left is that of the machine, byte for byte.
+func TestInterpreters(t *testing.T) {
+	for _, argv := range [][]string{
+		{"/usr/bin/lua5.4", "-e", "t = {} for i = 1, 1000 do t[i] = tostring(i) end local f = io.open('/dev/symchef', 'a+') print(#table.concat(t), os.time())"},
+		{"/usr/bin/python3.11", "-c", "import json, re\nopen('/dev/symchef', 'rb+', 0)\nprint(json.dumps([1, 2.5]), hash('x'), id(re))"},
+		{"/usr/bin/perl", "-e", "use strict; use POSIX; open(F, '/dev/symchef'); print sin(1), floor(2.5), \"\\n\""},
+	} {
+		t.Run(filepath.Base(argv[0]), func(t *testing.T) {
+			if _, err := os.Stat(argv[0]); err != nil {
+				t.Skipf("skipped: %s is not installed", argv[0])
+			}
+			alike(t, kernel.Config{Path: argv[0], Argv: argv, Env: []string{"PATH=/bin", "PYTHONHASHSEED=0"}, DeviceEnabled: true})
+		})
+	}
+}
+
+// A native run ends where something comes that it leaves to the machine, which goes on as if it had begun.
+func TestEarly(t *testing.T) {
+	prog := compile(t, "testdata/early.c")
+	for _, x := range []struct{ what, ended string }{
+		{"thread", "a thread or a child is made"},
+		{"child", "a thread or a child is made"},
+		{"fault", "a fault at " + prog},
+		{"divide", "a fault at " + prog},
+		{"timer", "a timer is set"},
+		{"raise", "a signal is sent"},
+		{"generated", "generated code"},
+		{"protected", "the program ends"},
+		{"written", "that cannot be told from other bytes"},
+		{"hidden", "that cannot be told from other bytes"},
+		{"shared", "shared memory is mapped"},
+		{"wait", "the program waits"},
+		{"breakpoint", "a breakpoint at " + prog},
+		{"int80", "a system call by another instruction than syscall"},
+		{"memory", "much memory is mapped"},
+		{"exec", "the program ends"},
+	} {
+		t.Run(x.what, func(t *testing.T) {
+			cfg := kernel.Config{Path: prog, Argv: []string{"prog", x.what}, DeviceEnabled: true}
+			n, e := boot(t, cfg), boot(t, cfg)
+			if ended := native(t, Boot{Sys: n, MaxMemory: 500 << 20}); !strings.Contains(ended, x.ended) {
+				t.Errorf("ended: %q, want %q", ended, x.ended)
+			}
+			if got, want := finish(t, n), finish(t, e); got != want {
+				t.Errorf("native:\n%s\nemulated:\n%s", got, want)
+			}
+		})
+	}
+}
+
+// A run that is interrupted anywhere goes on in the machine.
+func TestInterrupt(t *testing.T) {
+	prog := compile(t, "testdata/early.c")
+	cfg := kernel.Config{Path: prog, Argv: []string{"prog", "loop", "20000"}, DeviceEnabled: true}
+	want := finish(t, boot(t, cfg))
+	for i := range 8 {
+		sys := boot(t, cfg)
+		ended := native(t, Boot{Sys: sys, Limit: time.Millisecond << i})
+		if got := finish(t, sys); got != want {
+			t.Errorf("ended %q: %s, want %s", ended, got, want)
+		}
+	}
+	c, cancel := context.WithCancel(context.Background())
+	cancel()
+	sys := boot(t, cfg)
+	if ended, err := (&Boot{Sys: sys, Before: func(string) bool { return false }}).Run(c); ended != slow || err != nil {
+		t.Errorf("%q, %v", ended, err)
+	}
+	if got := finish(t, sys); got != want {
+		t.Error(got)
+	}
+}
+
+// Hooks run in place of code: where code is, which then runs after all or not, and where none is; and as machine code.
+func TestHooks(t *testing.T) {
+	const nowhere = uint64(0x1230)
+	add := []byte{0x48, 0x8d, 0x04, 0x37, 0xc3} // lea rax, [rdi+rsi]; ret
+	for _, code := range []map[uint64][]byte{nil, {nowhere: add}} {
+		sys := boot(t, kernel.Config{Path: compile(t, "testdata/hooks.c"), Argv: []string{"prog"}, DeviceEnabled: true})
+		space := sys.CurrentProcess().Mem
+		slot, twice, never := uint64(0), uint64(0), uint64(0)
+		calls := map[uint64]int{}
+		ret := func(c *cpu.CPU, s *mem.Space, v uint64) {
+			c.PC, _ = s.ReadU(c.R[ir.RSP], 8)
+			c.Set(ir.RSP, c.R[ir.RSP]+8)
+			c.Set(ir.RAX, v)
+		}
+		b := Boot{Sys: sys, Code: code, Entry: entryOf(t, sys),
+			AtEntry: func(s *mem.Space, native func(uint64) uint64) []uint64 {
+				at := symbols(t, sys)
+				slot, twice, never = at["slot"], at["twice"], at["never"]
+				if err := s.Poke(slot, binary.LittleEndian.AppendUint64(nil, native(nowhere))); err != nil {
+					t.Error(err)
+				}
+				return []uint64{nowhere, twice, never}
+			},
+			Hook: func(at uint64, c *cpu.CPU, s *mem.Space) (bool, string) {
+				calls[at]++
+				switch at {
+				case nowhere:
+					ret(c, s, c.R[ir.RDI]+c.R[ir.RSI])
+				case never:
+					ret(c, s, 77)
+				case twice:
+					c.Set(ir.RDI, c.R[ir.RDI]+1)
+					return false, ""
+				}
+				return true, ""
+			}}
+		if ended := native(t, b); ended != "" {
+			t.Errorf("ended: %s", ended)
+		}
+		want := map[uint64]int{twice: 100, never: 100, nowhere: 100}
+		if code != nil {
+			delete(want, nowhere)
+		}
+		if !reflect.DeepEqual(calls, want) {
+			t.Errorf("calls %v, want %v", calls, want)
+		}
+		// The pointer is the machine's again, in the copy that the program made of it, too.
+		for _, name := range []string{"slot", "copy"} {
+			if v, err := space.ReadU(symbols(t, sys)[name], 8); v != nowhere || err != nil {
+				t.Errorf("%s: %#x, %v", name, v, err)
+			}
+		}
+		// 0+...+99 three ways: i + 100, 2*(i+1), 77
+		if got, want := finish(t, sys), fmt.Sprintf("{Code:0 Signal:0}\n%d %d %d\n", 4950+10000, 2*4950+200, 7700); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package nativeboot
+
+import (
+	"bytes"
+	"debug/elf"
+	"maps"
+
+	"golang.org/x/arch/x86/x86asm"
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/ehframe"
+	"symchef/internal/guest"
+	"symchef/internal/lift"
+	"symchef/internal/mem"
+)
+
+// breakKind is why an instruction has a breakpoint.
+type breakKind uint8
+
+const (
+	depends breakKind = iota // its result depends on the processor: the run ends there
+	cpuid
+	entry // the program's first instruction
+	hook
+)
+
+// breakpoint is an instruction whose first byte is replaced.
+type breakpoint struct {
+	kind   breakKind
+	was    byte
+	length uint64 // of the instruction, in bytes
+}
+
+const int3 = 0xcc
+
+// candidate reports whether the opcode of an instruction whose result depends on the processor may begin b: CPUID, XGETBV, RDRAND, RDSEED,
+// RDPID (SDM vol. 2). RDTSC faults.
+func candidate(b []byte) bool {
+	if len(b) < 2 || b[0] != 0x0f {
+		return false
+	}
+	switch b[1] {
+	case 0xa2:
+		return true
+	case 0x01:
+		return len(b) > 2 && b[2] == 0xd0
+	case 0xc7:
+		return len(b) > 2 && b[2] >= 0xf0
+	}
+	return false
+}
+
+// kinds are the instructions that candidates may be.
+var kinds = map[x86asm.Op]breakKind{x86asm.CPUID: cpuid, x86asm.XGETBV: depends, x86asm.RDRAND: depends}
+
+// guard puts breakpoints into [start, end) of area a, which has none, if it is executable natively. Pages where it is
+// not known what is code are made not executable.
+func (p *process) guard(a *mem.Area, start, end uint64, prot guest.Prot) {
+	if hostProt(prot)&unix.PROT_EXEC == 0 {
+		return
+	}
+	text := make([]byte, end-start)
+	if _, err := p.mem.ReadAt(text, int64(start)); err != nil {
+		p.fail(err)
+		return
+	}
+	for i := 0; i < len(text); i++ {
+		n := bytes.IndexByte(text[i:], 0x0f)
+		if n < 0 {
+			break
+		}
+		if i += n; !candidate(text[i:]) {
+			continue
+		}
+		at, op, length := p.instruction(a, start, text, start+uint64(i))
+		if kind, ok := kinds[op]; ok {
+			p.set3(at, breakpoint{kind, text[at-start], length})
+		} else if length == 0 {
+			p.bar(guest.PageDown(at), guest.PageDown(at+2)+guest.PageSize)
+		}
+	}
+}
+
+// instruction returns the instruction that holds the byte at addr; length 0 if it is not known. text is what stands from start on in
+// area a.
+func (p *process) instruction(a *mem.Area, start uint64, text []byte, addr uint64) (at uint64, op x86asm.Op, length uint64) {
+	f := p.functions(a.Back)
+	link, ok := f.link(addr - a.Start + a.Off)
+	if !ok {
+		return addr, 0, 0
+	}
+	fn := ehframe.Enclosing(f.list, link)
+	if fn == (ehframe.Extent{}) || link-fn.Lo > addr-start {
+		return addr, 0, 0
+	}
+	at = addr - (link - fn.Lo)
+	for {
+		op, n := lift.Op(text[at-start:])
+		if n == 0 {
+			return addr, 0, 0
+		}
+		if at+uint64(n) > addr {
+			return at, op, uint64(n)
+		}
+		at += uint64(n)
+	}
+}
+
+// functions are those of an ELF file.
+type functions struct {
+	list  []ehframe.Extent
+	progs []*elf.Prog
+}
+
+// functions returns those of b; none if it is not an ELF file.
+func (p *process) functions(b *mem.Backing) *functions {
+	if f := p.known[b]; f != nil {
+		return f
+	}
+	f := &functions{}
+	p.known[b] = f
+	if b == nil {
+		return f
+	}
+	file, err := elf.NewFile(bytes.NewReader(b.Data))
+	if err != nil {
+		return f
+	}
+	if list, err := ehframe.Functions(file); err == nil {
+		f.list, f.progs = list, file.Progs
+	}
+	return f
+}
+
+// link returns the link address of an offset in the file.
+func (f *functions) link(off uint64) (uint64, bool) {
+	for _, g := range f.progs {
+		if g.Type == elf.PT_LOAD && off >= g.Off && off < g.Off+g.Filesz {
+			return off - g.Off + g.Vaddr, true
+		}
+	}
+	return 0, false
+}
+
+// set3 sets a breakpoint.
+func (p *process) set3(at uint64, k breakpoint) {
+	p.breaks[at] = k
+	p.Write(at, []byte{int3})
+}
+
+// breakAt sets a breakpoint, if code is there.
+func (p *process) breakAt(at uint64, kind breakKind) {
+	a := p.space.Find(at)
+	var was [1]byte
+	if a != nil && hostProt(a.Prot)&unix.PROT_EXEC != 0 && p.space.Fetch(at, was[:]) == 1 {
+		p.set3(at, breakpoint{kind: kind, was: was[0]})
+	}
+}
+
+// bar makes pages not executable.
+func (p *process) bar(start, end uint64) {
+	for ; start < end; start += guest.PageSize {
+		p.bars[start] = true
+		if _, err := p.invoke(unix.SYS_MPROTECT, start, guest.PageSize, unix.PROT_READ); err != nil {
+			p.fail(err)
+		}
+	}
+}
+
+func (p *process) barred(addr uint64) bool { return p.bars[guest.PageDown(addr)] }
+
+// restore removes the breakpoints and bars in [start, end).
+func (p *process) restore(start, end uint64) {
+	for at, k := range p.breaks {
+		if start <= at && at < end {
+			p.Write(at, []byte{k.was})
+		}
+	}
+	p.forget(start, end)
+}
+
+// forget is restore where the memory is gone.
+func (p *process) forget(start, end uint64) {
+	maps.DeleteFunc(p.breaks, func(at uint64, _ breakpoint) bool { return start <= at && at < end })
+	maps.DeleteFunc(p.bars, func(at uint64, _ bool) bool { return start <= at && at < end })
+}
+
+// original puts the bytes that breakpoints have replaced into b, which was read at addr.
+func (p *process) original(addr uint64, b []byte) {
+	for at, k := range p.breaks {
+		if at >= addr && at-addr < uint64(len(b)) {
+			b[at-addr] = k.was
+		}
+	}
+}

@@ -1,0 +1,31 @@
+// Package nativeboot executes the start of a guest on the host's processor: what a machine does in seconds is done in
+// tens of milliseconds.
+//
+//	b := nativeboot.Boot{Sys: sys, Before: func(path string) bool { return path == kernel.DevicePath }}
+//	ended, err := b.Run(ctx)
+//	// sys goes on in the machine
+//
+// # What is native, and what is not
+//
+// Only instructions are. A process of the host, empty but for one page, is given the memory and the registers of the guest's task.
+// It runs under ptrace(2) with PTRACE_SYSEMU: no system call of its is ever executed, each is answered by the
+// model (package kernel), whose address space is lent to the process meanwhile (mem.Remote). So the guest sees the
+// same Linux as in the machine, and nothing of it can touch the host.
+//
+// Instructions that would tell the host's processor from the machine's are caught: RDTSC faults (PR_SET_TSC), and those
+// like CPUID are found wherever memory becomes executable and replaced by a breakpoint. Not every processor can let CPUID fault
+// (arch_prctl(2), ARCH_SET_CPUID), so this is the one way. A page where such bytes stand and no known function tells
+// whether they are an instruction, and memory that can be written and executed, is not executable natively.
+//
+// # Where it ends
+//
+// The system is whole between any two instructions, so a native run may end anywhere, and the machine goes on: where
+// Before says so, and where something comes that is not done natively (threads, children, timers, signals, generated code, a
+// page that is not executable). The state is the one that the machine would have reached; what differs is
+// Retired, which the clock does not depend on then (kernel.System).
+//
+// Three things escape: the page of vsyscall(2), where Linux answers a time of its own; results that the processor leaves undefined;
+// and in the memory that FXSAVE writes what is no register: MXCSR_MASK and the last x87 instruction.
+//
+// Glossary: gate the page of our own in the process, guest's what belongs to the model.
+package nativeboot

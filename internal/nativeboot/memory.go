@@ -1,0 +1,262 @@
+package nativeboot
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/cpu"
+	"symchef/internal/guest"
+	"symchef/internal/mem"
+)
+
+// content is a file of memory that shows a Backing: the process maps it.
+type content struct {
+	fd   uint64 // in the process
+	file *os.File
+	size uint64
+}
+
+// load gives the process the memory of space, which is lent to it, and the registers c.
+func (p *process) load(space *mem.Space, c *cpu.CPU) error {
+	for _, a := range space.Areas() {
+		if a.Obj != 0 {
+			return errShared
+		}
+	}
+	p.space = nil // no guard before all is written
+	space.Lend(p)
+	p.space = space
+	for _, a := range space.Areas() {
+		p.guard(a, a.Start, a.End, a.Prot)
+	}
+	p.set(c)
+	copy(p.fx[:], c.FXSave())
+	p.fresh = false
+	return p.err
+}
+
+// unload gives the space back with the content that the process has.
+func (p *process) unload() error {
+	p.space.Return()
+	buf := make([]byte, 1<<20)
+	for _, a := range p.space.Areas() {
+		err := p.own(a, func(start, end uint64) error {
+			for start < end {
+				n := min(end-start, uint64(len(buf)))
+				if _, err := p.mem.ReadAt(buf[:n], int64(start)); err != nil {
+					return fmt.Errorf("memory of the process: %w", err)
+				}
+				p.original(start, buf[:n])
+				p.unstub(buf[:n])
+				if err := keep(p.space, a, start, buf[:n]); err != nil {
+					return err
+				}
+				start += n
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return p.err
+}
+
+// unstub makes pointers to code in the gate those that the machine has in their place.
+func (p *process) unstub(b []byte) {
+	if len(p.stubs) == 0 {
+		return
+	}
+	for i := 0; i < len(b); i += 8 {
+		if v := binary.LittleEndian.Uint64(b[i:]); v&^(gateSize-1) == gate && p.stubs[v] != 0 {
+			binary.LittleEndian.PutUint64(b[i:], p.stubs[v])
+		}
+	}
+}
+
+// Bits of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
+const (
+	pagePresent = 1 << 63
+	pageSwapped = 1 << 62
+	pageOfFile  = 1 << 61
+)
+
+// own calls f for the runs of a's pages that may not have their initial content.
+func (p *process) own(a *mem.Area, f func(start, end uint64) error) error {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/pagemap", p.pid))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	const chunk = 1 << 16 // pages at a time
+	var from, to uint64   // the present run
+	for at := a.Start; at < a.End; at += chunk * guest.PageSize {
+		pages := min((a.End-at)/guest.PageSize, chunk)
+		buf := make([]byte, 8*pages)
+		if _, err := file.ReadAt(buf, int64(at/guest.PageSize*8)); err != nil && err != io.EOF {
+			return err
+		}
+		for i := range pages {
+			e := binary.LittleEndian.Uint64(buf[8*i:])
+			if e&(pagePresent|pageSwapped) == 0 || e&pageOfFile != 0 {
+				continue
+			}
+			page := at + i*guest.PageSize
+			if page != to {
+				if err := f(from, to); err != nil {
+					return err
+				}
+				from = page
+			}
+			to = page + guest.PageSize
+		}
+	}
+	return f(from, to)
+}
+
+var zeros [mem.GranuleSize]byte
+
+// keep stores the granules of data, at addr in area a of space, that differ from what a shows initially.
+func keep(space *mem.Space, a *mem.Area, addr uint64, data []byte) error {
+	for i := 0; i < len(data); i += mem.GranuleSize {
+		at, now := addr+uint64(i), data[i:i+mem.GranuleSize]
+		was := zeros
+		if off := a.Off + at - a.Start; a.Back != nil && off < uint64(len(a.Back.Data)) {
+			copy(was[:], a.Back.Data[off:])
+		}
+		if !bytes.Equal(was[:], now) {
+			if err := space.Poke(at, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Map is mem.Remote.
+func (p *process) Map(a *mem.Area) {
+	p.forget(a.Start, a.End)
+	switch {
+	case a.Obj != 0:
+		p.limit = errShared.Error()
+		p.unmap(a.Start, a.End)
+		return
+	case a.Start < gate+gateSize && gate < a.End:
+		p.fail(fmt.Errorf("the guest maps the address %#x", uint64(gate)))
+		return
+	}
+	flags, fd, off := uint64(unix.MAP_PRIVATE|unix.MAP_FIXED|unix.MAP_NORESERVE), ^uint64(0), uint64(0)
+	if a.Back == nil {
+		flags |= unix.MAP_ANONYMOUS
+	} else {
+		f, err := p.content(a.Back, a.Off+a.End-a.Start)
+		if err != nil {
+			p.fail(err)
+			return
+		}
+		fd, off = f.fd, a.Off
+	}
+	if _, err := p.invoke(unix.SYS_MMAP, a.Start, a.End-a.Start, hostProt(a.Prot), flags, fd, off); err != nil {
+		p.fail(fmt.Errorf("mmap: %w", err))
+		return
+	}
+	if p.space == nil {
+		return
+	}
+	p.guard(a, a.Start, a.End, a.Prot)
+	mapped := uint64(0)
+	for _, b := range append(slices.Clone(p.space.Areas()), a) {
+		if b.Prot&guest.ProtWrite != 0 {
+			mapped += b.End - b.Start
+		}
+	}
+	if p.most > 0 && mapped > p.most {
+		p.limit = "much memory is mapped"
+	}
+}
+
+// errShared is memory that others may change.
+var errShared = errors.New("shared memory is mapped")
+
+// hostProt is what the process may do where the guest may do prot: not write what it executes.
+func hostProt(prot guest.Prot) uint64 {
+	if prot&guest.ProtWrite != 0 {
+		prot &^= guest.ProtExec
+	}
+	return uint64(prot)
+}
+
+// content returns b as a file that the process has open, with at least size bytes.
+func (p *process) content(b *mem.Backing, size uint64) (*content, error) {
+	f := p.files[b]
+	if f == nil {
+		fd, err := p.invoke(unix.SYS_MEMFD_CREATE, gateName, 0)
+		if err != nil {
+			return nil, fmt.Errorf("memfd_create: %w", err)
+		}
+		file, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", p.pid, fd), os.O_RDWR, 0)
+		if err != nil {
+			return nil, err
+		}
+		f = &content{fd: fd, file: file}
+		p.files[b] = f
+		if _, err := file.Write(b.Data); err != nil {
+			return nil, err
+		}
+		f.size = uint64(len(b.Data))
+	}
+	if f.size < size {
+		f.size = size
+		return f, f.file.Truncate(int64(size))
+	}
+	return f, nil
+}
+
+// Unmap is mem.Remote.
+func (p *process) Unmap(start, end uint64) {
+	p.forget(start, end)
+	p.unmap(start, end)
+}
+
+func (p *process) unmap(start, end uint64) {
+	if _, err := p.invoke(unix.SYS_MUNMAP, start, end-start); err != nil {
+		p.fail(fmt.Errorf("munmap: %w", err))
+	}
+}
+
+// Protect is mem.Remote.
+func (p *process) Protect(start, end uint64, prot guest.Prot) {
+	p.restore(start, end)
+	if _, err := p.invoke(unix.SYS_MPROTECT, start, end-start, hostProt(prot)); err != nil {
+		p.fail(fmt.Errorf("mprotect: %w", err))
+		return
+	}
+	for _, a := range p.space.Areas() {
+		if a.Start < end && start < a.End {
+			p.guard(a, max(a.Start, start), min(a.End, end), prot)
+		}
+	}
+}
+
+// Read is mem.Remote.
+func (p *process) Read(addr uint64, b *[mem.GranuleSize]byte) bool {
+	if _, err := p.mem.ReadAt(b[:], int64(addr)); err != nil {
+		return false
+	}
+	p.original(addr, b[:])
+	return true
+}
+
+// Write is mem.Remote.
+func (p *process) Write(addr uint64, b []byte) {
+	if _, err := p.mem.WriteAt(b, int64(addr)); err != nil {
+		p.fail(fmt.Errorf("memory of the process: %w", err))
+	}
+}

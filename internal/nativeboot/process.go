@@ -1,0 +1,372 @@
+package nativeboot
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/cpu"
+	"symchef/internal/guest"
+	"symchef/internal/ir"
+	"symchef/internal/loader"
+	"symchef/internal/mem"
+)
+
+// The gate is the one page of the process that is not the guest's, in the gap that Linux leaves between the
+// stack and the mappings.
+const (
+	gate     = loader.MmapTop + 1<<20
+	gateSize = guest.PageSize
+)
+
+// gateCode makes a system call of ours; a name for memfd_create(2) follows.
+var gateCode = []byte{0x0f, 0x05, 0xcc, 0, 0, 0, 0, 0, 'g', 'u', 'e', 's', 't', 0}
+
+const (
+	gateName = gate + 8
+	gateStop = gate + 3 // where the process is after gateCode
+)
+
+// syscallStop marks the stop signal of a system call (PTRACE_O_TRACESYSGOOD).
+const syscallStop = 0x80
+
+// process is the process of the host that the guest's instructions run in. It is stopped unless resume or invoke runs. It
+// is the remote of the space that it executes.
+type process struct {
+	pid, fd int      // fd is a pidfd
+	mem     *os.File // /proc/PID/mem
+	space   *mem.Space
+	// regs are the registers at the stop; changed: the process does not have them yet.
+	regs    unix.PtraceRegs
+	fx      [cpu.FXSize]byte // the same for floating point
+	changed bool
+	fresh   bool // fx is what the process has
+	breaks  map[uint64]breakpoint
+	hooks   map[uint64]bool   // addresses of hooks where nothing is mapped
+	stubs   map[uint64]uint64 // code in the gate: which hook's it is
+	step    uint64            // the breakpoint whose instruction is executed next; 0: none
+	bars    map[uint64]bool   // pages that the guest could execute and the process cannot
+	files   map[*mem.Backing]*content
+	known   map[*mem.Backing]*functions
+	err     error  // the first that a remote's method met
+	most    uint64 // bytes that the guest may map for writing; 0: no bound
+	limit   string // why the run must end after the present call, if it must
+}
+
+// start makes a process with nothing in it but the gate.
+func start(code map[uint64][]byte) (*process, error) {
+	page := slices.Clone(gateCode)
+	p := &process{fd: -1, stubs: map[uint64]uint64{}, hooks: map[uint64]bool{}, breaks: map[uint64]breakpoint{}, bars: map[uint64]bool{}, files: map[*mem.Backing]*content{},
+		known: map[*mem.Backing]*functions{}}
+	for _, at := range slices.Sorted(maps.Keys(code)) {
+		page = append(page, make([]byte, -len(page)&15)...)
+		p.stubs[gate+uint64(len(page))] = at
+		page = append(page, code[at]...)
+	}
+	if len(page) > gateSize {
+		return nil, errors.New("too much code of models")
+	}
+	var err error
+	p.pid, err = syscall.ForkExec("/proc/self/exe", []string{"symchef-native-boot"}, &syscall.ProcAttr{
+		Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.fd},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ptrace is not allowed: %w", err)
+	}
+	if err := p.prepare(page); err != nil {
+		p.kill()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Probe says whether a process can be started here.
+func Probe() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p, err := start(nil)
+	if err == nil {
+		p.kill()
+	}
+	return err
+}
+
+func (p *process) prepare(page []byte) error {
+	if sig, err := p.wait(); err != nil || sig != unix.SIGTRAP {
+		return errors.Join(fmt.Errorf("stopped by %v", sig), err)
+	}
+	if err := unix.PtraceSetOptions(p.pid, unix.PTRACE_O_EXITKILL|unix.PTRACE_O_TRACESYSGOOD); err != nil {
+		return err
+	}
+	var err error
+	if p.mem, err = os.OpenFile(fmt.Sprintf("/proc/%d/mem", p.pid), os.O_RDWR, 0); err != nil {
+		return err
+	}
+	if err := unix.PtraceGetRegs(p.pid, &p.regs); err != nil {
+		return err
+	}
+	// The first call is made by the program itself, of which nothing has run.
+	at := p.regs.Rip
+	if _, err := p.mem.WriteAt(gateCode, int64(at)); err != nil {
+		return err
+	}
+	const private = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_FIXED_NOREPLACE
+	if _, err := p.invokeAt(at, unix.SYS_MMAP, gate, gateSize, unix.PROT_READ|unix.PROT_EXEC, private, ^uint64(0), 0); err != nil {
+		return fmt.Errorf("mmap: %w", err)
+	}
+	if _, err := p.mem.WriteAt(page, int64(gate)); err != nil {
+		return err
+	}
+	if err := p.clear(); err != nil {
+		return err
+	}
+	_, err = p.invoke(unix.SYS_PRCTL, unix.PR_SET_TSC, unix.PR_TSC_SIGSEGV)
+	return err
+}
+
+// native returns the address in the gate of a hook's code, and that of any other hook.
+func (p *process) native(hook uint64) uint64 {
+	for stub, h := range p.stubs {
+		if h == hook {
+			return stub
+		}
+	}
+	return hook
+}
+
+// clear unmaps all but the gate.
+func (p *process) clear() error {
+	clear(p.breaks)
+	clear(p.bars)
+	clear(p.hooks)
+	_, err := p.invoke(unix.SYS_MUNMAP, 0, gate)
+	if err == nil {
+		_, err = p.invoke(unix.SYS_MUNMAP, gate+gateSize, guest.AddrLimit-guest.PageSize-gate-gateSize)
+	}
+	if err != nil {
+		return fmt.Errorf("munmap: %w", err)
+	}
+	return nil
+}
+
+// kill ends the process.
+func (p *process) kill() {
+	unix.Kill(p.pid, unix.SIGKILL)
+	for {
+		var ws unix.WaitStatus
+		if _, err := unix.Wait4(p.pid, &ws, unix.WALL, nil); err != unix.EINTR && (err != nil || ws.Exited() || ws.Signaled()) {
+			break
+		}
+	}
+	if p.mem != nil {
+		p.mem.Close()
+	}
+	for _, f := range p.files {
+		f.file.Close()
+	}
+	unix.Close(p.fd)
+}
+
+// interrupt makes the process stop soon, from any goroutine.
+func (p *process) interrupt() { unix.PidfdSendSignal(p.fd, unix.SIGSTOP, nil, 0) }
+
+// leave steps the process out of the gate, where the machine has no code.
+func (p *process) leave() {
+	for p.err == nil && p.regs.Rip&^(gateSize-1) == gate {
+		sig, err := unix.SIGTRAP, ptrace(unix.PTRACE_SYSEMU_SINGLESTEP, p.pid, nil)
+		if err == nil {
+			sig, err = p.wait()
+		}
+		if err == nil {
+			err = unix.PtraceGetRegs(p.pid, &p.regs)
+		}
+		if err == nil && sig != unix.SIGTRAP {
+			err = fmt.Errorf("%v in the gate", sig)
+		}
+		if err != nil {
+			p.fail(err)
+		}
+	}
+}
+
+// wait waits for the next stop.
+func (p *process) wait() (unix.Signal, error) {
+	for {
+		var ws unix.WaitStatus
+		_, err := unix.Wait4(p.pid, &ws, unix.WALL, nil)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return 0, err
+		case ws.Stopped():
+			return ws.StopSignal(), nil
+		default:
+			return 0, errors.New("the process was killed")
+		}
+	}
+}
+
+// resume lets the process run until it stops for a system call or a signal.
+func (p *process) resume() (unix.Signal, error) {
+	for {
+		if p.changed {
+			p.regs.Orig_rax = ^uint64(0) // no call to restart
+			if err := unix.PtraceSetRegs(p.pid, &p.regs); err != nil {
+				return 0, err
+			}
+			p.changed = false
+		}
+		if !p.fresh {
+			if err := ptrace(unix.PTRACE_SETFPREGS, p.pid, &p.fx[0]); err != nil {
+				return 0, err
+			}
+			p.fresh = true
+		}
+		request, at := unix.PTRACE_SYSEMU, p.step
+		if at != 0 {
+			request = unix.PTRACE_SYSEMU_SINGLESTEP
+			p.Write(at, []byte{p.breaks[at].was})
+		}
+		if err := ptrace(request, p.pid, nil); err != nil {
+			return 0, err
+		}
+		sig, err := p.wait()
+		if err != nil {
+			return 0, err
+		}
+		if at != 0 {
+			p.Write(at, []byte{int3})
+			if p.step = 0; sig == unix.SIGTRAP {
+				continue
+			}
+		}
+		switch sig {
+		case unix.SIGTRAP | syscallStop, unix.SIGTRAP, unix.SIGSEGV, unix.SIGILL, unix.SIGFPE, unix.SIGBUS, unix.SIGSTOP:
+			return sig, unix.PtraceGetRegs(p.pid, &p.regs)
+		} // others are from outside and not the guest's
+	}
+}
+
+// invoke makes the process execute a system call of ours.
+func (p *process) invoke(nr uint64, args ...uint64) (uint64, error) {
+	return p.invokeAt(gate, nr, args...)
+}
+
+func (p *process) invokeAt(at, nr uint64, args ...uint64) (uint64, error) {
+	r := p.regs
+	r.Rip, r.Rax, r.Orig_rax = at, nr, ^uint64(0)
+	for i, to := range [6]*uint64{&r.Rdi, &r.Rsi, &r.Rdx, &r.R10, &r.R8, &r.R9} {
+		if i < len(args) {
+			*to = args[i]
+		}
+	}
+	if err := unix.PtraceSetRegs(p.pid, &r); err != nil {
+		return 0, err
+	}
+	p.changed = true
+	for {
+		if err := unix.PtraceCont(p.pid, 0); err != nil {
+			return 0, err
+		}
+		sig, err := p.wait()
+		if err != nil {
+			return 0, err
+		}
+		if sig == unix.SIGSTOP {
+			p.limit = slow
+		}
+		if sig == unix.SIGTRAP {
+			break
+		}
+	}
+	if err := unix.PtraceGetRegs(p.pid, &r); err != nil {
+		return 0, err
+	}
+	if r.Rip != at+gateStop-gate {
+		return 0, fmt.Errorf("stopped at %#x", r.Rip)
+	}
+	if e := -int64(r.Rax); e > 0 && e < 4096 {
+		return 0, unix.Errno(e)
+	}
+	return r.Rax, nil
+}
+
+// ptrace makes a request whose data is p.
+func ptrace(request, pid int, p *byte) error {
+	_, _, e := unix.Syscall6(unix.SYS_PTRACE, uintptr(request), uintptr(pid), 0, uintptr(unsafe.Pointer(p)), 0, 0)
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+// order pairs the registers of the process with those of the model.
+func order(r *unix.PtraceRegs) [18]*uint64 {
+	return [18]*uint64{
+		ir.RAX: &r.Rax, ir.RCX: &r.Rcx, ir.RDX: &r.Rdx, ir.RBX: &r.Rbx, ir.RSP: &r.Rsp, ir.RBP: &r.Rbp, ir.RSI: &r.Rsi, ir.RDI: &r.Rdi,
+		ir.R8: &r.R8, ir.R9: &r.R9, ir.R10: &r.R10, ir.R11: &r.R11, ir.R12: &r.R12, ir.R13: &r.R13, ir.R14: &r.R14, ir.R15: &r.R15,
+		ir.FSBase: &r.Fs_base, ir.GSBase: &r.Gs_base,
+	}
+}
+
+// save copies the registers at the stop to c.
+func (p *process) save(c *cpu.CPU) {
+	c.PC = p.regs.Rip
+	for slot, v := range order(&p.regs) {
+		c.Set(ir.Slot(slot), *v)
+	}
+	c.SetRFLAGS(p.regs.Eflags)
+	if p.fresh {
+		if err := ptrace(unix.PTRACE_GETFPREGS, p.pid, &p.fx[0]); err != nil {
+			p.fail(err)
+		}
+		p.fx[fxMXCSR] &^= status
+	}
+	c.FXRestore(p.fx[:])
+}
+
+// The machine does not set the status flags of MXCSR (package lift).
+const (
+	fxMXCSR = 24 // in an FXSAVE image, in bytes
+	status  = 0x3f
+)
+
+// set makes the registers those of c.
+func (p *process) set(c *cpu.CPU) {
+	p.changed = true
+	p.regs.Rip = c.PC
+	for slot, v := range order(&p.regs) {
+		*v = c.R[slot]
+	}
+	p.regs.Eflags = c.RFLAGS()
+	now := *c
+	now.FXRestore(p.fx[:])
+	for s := ir.MXCSR; s <= ir.FTag; s++ {
+		if now.R[s] != c.R[s] {
+			copy(p.fx[:], c.FXSave())
+			p.fresh = false
+			return
+		}
+	}
+}
+
+func (p *process) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// where names the module and offset of an address.
+func (p *process) where(at uint64) string {
+	if a := p.space.Find(at); a != nil && a.Name != "" {
+		return fmt.Sprintf("%s+%#x", a.Name, at-a.Start+a.Off)
+	}
+	return fmt.Sprintf("%#x", at)
+}

@@ -1,0 +1,108 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"symchef/internal/testcase"
+)
+
+// forget removes the boot snapshots of the tests, and leaves the calibrations.
+func forget(t *testing.T) {
+	t.Helper()
+	l, err := filepath.Glob(filepath.Join(cacheDir, "*.snap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range l {
+		os.Remove(f)
+	}
+}
+
+// An interpreter that has started natively and one that has started in the machine behave alike: the
+// same paths with the same inputs, outcomes and outputs, by as many instructions.
+func TestBootsAlike(t *testing.T) {
+	needPython(t)
+	var files []string
+	for _, pattern := range []string{"../../examples/python/*.py", "../../examples/lua/*.lua"} {
+		l, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, l...)
+	}
+	fast := "test_email.py email.lua"
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(name, func(t *testing.T) {
+			if os.Getenv("SYMCHEF_SLOW") == "" && !strings.Contains(fast, name) {
+				t.Skip("skipped: SYMCHEF_SLOW is not set")
+			}
+			interpreter := python
+			if strings.HasSuffix(name, ".lua") {
+				interpreter = luas(t)[0]
+			}
+			var runs [2]explored
+			for i, boot := range []string{BootNative, BootEmulated} {
+				forget(t)
+				runs[i] = runIt(t, Options{Test: file, Interpreter: interpreter, Boot: boot, MaxPaths: 30, NoReplay: true, AllPaths: true})
+				for j := range runs[i].tests {
+					runs[i].tests[j].FoundAt = 0
+				}
+			}
+			forget(t)
+			native, emulated := runs[0], runs[1]
+			if native.stderr != "" {
+				t.Errorf("native boot said %s", native.stderr)
+			}
+			if n, m := native.summary.Instructions, emulated.summary.Instructions; n.Boot >= m.Boot || n.Total != m.Total || m.Total == 0 {
+				t.Errorf("instructions %+v and %+v", n, m)
+			}
+			if len(native.tests) == 0 || !reflect.DeepEqual(native.tests, emulated.tests) {
+				t.Errorf("%d and %d test cases:\n%+v\n%+v", len(native.tests), len(emulated.tests), native.tests, emulated.tests)
+			}
+			if !reflect.DeepEqual(native.summary.Paths, emulated.summary.Paths) {
+				t.Errorf("paths %+v and %+v", native.summary.Paths, emulated.summary.Paths)
+			}
+		})
+	}
+}
+
+// The clock, process IDs, random numbers and the environment are those of the machine, too.
+func TestBootsAlikeEnvironment(t *testing.T) {
+	needPython(t)
+	file := filepath.Join(t.TempDir(), "test_env.py")
+	err := os.WriteFile(file, []byte(`import os, random, resource, sys, tempfile, threading, time, symchef
+def test_env(x: symchef.Bool()):
+    if x:
+        print(time.time(), time.monotonic(), time.process_time(), os.getpid(), os.uname(), os.urandom(8), random.random())
+        print(sorted(os.environ.items()), os.getcwd(), sys.argv, sys.flags, id(os) & 0xfff)
+        print(open('/proc/self/maps').read(), open('/proc/self/stat').read())
+        print(resource.getrlimit(resource.RLIMIT_STACK), tempfile.mktemp(), hash('abc'), {'a', 'b', 'cc'})
+        t = threading.Thread(target=lambda: print(threading.get_ident(), time.time()))
+        t.start()
+        t.join()
+`), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests [2][]testcase.Test
+	for i, boot := range []string{BootNative, BootEmulated} {
+		forget(t)
+		e := runIt(t, Options{Test: file, Boot: boot, NoReplay: true})
+		for _, x := range e.tests {
+			x.FoundAt = 0
+			tests[i] = append(tests[i], x)
+		}
+		if e.stderr != "" {
+			t.Errorf("%s boot said %s", boot, e.stderr)
+		}
+	}
+	forget(t)
+	if len(tests[0]) != 2 || !reflect.DeepEqual(tests[0], tests[1]) {
+		t.Errorf("%+v\n%+v", tests[0], tests[1])
+	}
+}
