@@ -8,9 +8,9 @@ import "symchef/internal/state"
 //
 // Invariant: the anchor at a log is the state after its decisions, whatever its model.
 type anchors struct {
-	at   map[uint64]anchor // by state.Entry.Hash
-	ring [maxAnchors]uint64
-	next int // in ring: the oldest
+	at    map[uint64]anchor // by state.Entry.Hash
+	queue []uint64          // its keys, oldest first
+	max   int               // 0: maxAnchors
 }
 
 type anchor struct {
@@ -20,7 +20,8 @@ type anchor struct {
 
 const (
 	maxAnchors  = 128 // some 50 KiB each
-	anchorEvery = 8   // decisions followed from one to the next
+	minAnchors  = 4
+	anchorEvery = 8 // decisions followed from one to the next
 )
 
 // below returns the anchor with the longest log that log begins with.
@@ -46,8 +47,29 @@ func (a *anchors) drop(s *state.State) {
 	}
 	st := s.Fork()
 	st.Excl = nil
-	delete(a.at, a.ring[a.next])
-	a.ring[a.next] = s.Log.Hash
-	a.next = (a.next + 1) % maxAnchors
 	a.at[s.Log.Hash] = anchor{s.Log, st}
+	a.queue = append(a.queue, s.Log.Hash)
+	a.trim()
+}
+
+// trim removes the oldest beyond max.
+func (a *anchors) trim() {
+	if a.max == 0 {
+		a.max = maxAnchors
+	}
+	for len(a.queue) > a.max {
+		delete(a.at, a.queue[0])
+		a.queue = a.queue[1:]
+	}
+}
+
+// halve makes room: from now on half as many are kept. It returns false when they are as few as can be.
+func (a *anchors) halve() bool {
+	a.trim()
+	if a.max == minAnchors {
+		return false
+	}
+	a.max = max(a.max/2, minAnchors)
+	a.trim()
+	return true
 }

@@ -150,6 +150,10 @@ func (x *Explorer) materialise(p *candidate) (*state.State, error) {
 // Kept returns how many pending states are materialised.
 func (x *Explorer) Kept() int { return x.kept }
 
+// HalveAnchors halves how many states on the way to virtual candidates are kept; false when they are as few as can be.
+// What is explored does not change.
+func (x *Explorer) HalveAnchors() bool { return x.anchors.halve() }
+
 // Evict makes all but n pending states virtual: those that the strategy will
 // probably want first are kept. What is explored, and in which order, does not change.
 func (x *Explorer) Evict(n int) {

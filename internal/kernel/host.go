@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -172,14 +173,15 @@ func readHost(path string) (*mem.Backing, error) {
 		return nil, errnoOf(err)
 	}
 	defer f.Close()
-	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxHostFile {
+	fi, err := f.Stat()
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxHostFile {
 		return nil, unix.EFBIG
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxHostFile))
-	if err != nil {
+	data := bytes.NewBuffer(make([]byte, 0, fi.Size()+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(f, maxHostFile)); err != nil {
 		return nil, errnoOf(err)
 	}
-	return &mem.Backing{Name: path, Data: data}, nil
+	return &mem.Backing{Name: path, Data: data.Bytes()}, nil
 }
 
 // errnoOf returns the errno inside err; EIO where there is none.

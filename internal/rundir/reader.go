@@ -3,6 +3,7 @@ package rundir
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"symchef/internal/testcase"
 )
@@ -69,7 +72,7 @@ func (r *Reader) Frontier() ([]byte, error) {
 // Dir is the directory's path as given to Open.
 func (r *Reader) Dir() string { return r.dir }
 
-// Tests returns the test cases in the order they were written. torn is true if
+// Tests returns the test cases in the order of their names. torn is true if
 // the last line was cut off by a kill and dropped. A bad line elsewhere is an
 // error that names it.
 func (r *Reader) Tests() (tests []testcase.Test, torn bool, err error) {
@@ -85,6 +88,9 @@ func (r *Reader) Tests() (tests []testcase.Test, torn bool, err error) {
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF {
+			slices.SortStableFunc(tests, func(a, b testcase.Test) int {
+				return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID))
+			})
 			return tests, len(bytes.TrimSpace(line)) > 0, nil
 		}
 		if err != nil {

@@ -46,7 +46,8 @@ type Summary struct {
 	Progress        []Sample `json:"progress"`
 	Tests           Tests    `json:"tests"`
 	Solver          Solver   `json:"solver"`
-	MemoryPeakBytes uint64   `json:"memory_peak_bytes"`
+	MemoryPeakBytes uint64   `json:"memory_peak_bytes"` // of the heap, what no collection has taken yet included
+	MemoryLiveBytes uint64   `json:"memory_live_bytes"` // the most that a collection found alive
 	Replay          Replay   `json:"replay"`
 }
 

@@ -107,7 +107,8 @@ func resume(o *Options) (*run, error) {
 	if r.w, err = rundir.Reopen(dir, c.TestsSize); err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	if r.tests, _, err = d.Tests(); err != nil {
+	tests, _, err := d.Tests()
+	if err != nil {
 		r.w.Close()
 		return nil, &usageError{err.Error()}
 	}
@@ -115,7 +116,8 @@ func resume(o *Options) (*run, error) {
 	r.sum.Finished, r.sum.Tests, r.sum.Lines = false, rundir.Tests{}, 0
 	r.ended = c.Tally.Counts.Paths
 	r.sum.Progress = slices.DeleteFunc(r.sum.Progress, func(p rundir.Sample) bool { return p.Instructions > c.Tally.Counts.Total })
-	for _, x := range r.tests {
+	r.named = len(tests)
+	for _, x := range tests {
 		r.known(x)
 		r.sum.Tests.Add(x.Outcome.Kind)
 	}

@@ -15,42 +15,59 @@ func heap() heapSize {
 	return heapSize{s[0].Value.Uint64(), s[1].Value.Uint64()}
 }
 
+// sawMemory keeps the greatest values.
+func (r *run) sawMemory() heapSize {
+	h := heap()
+	r.sum.MemoryPeakBytes = max(r.sum.MemoryPeakBytes, h.inUse)
+	r.sum.MemoryLiveBytes = max(r.sum.MemoryLiveBytes, h.live)
+	return h
+}
+
+// ownMemory is what the Go runtime takes beside the heap, in bytes; a limit of it would keep the collector busy.
+const ownMemory = 16 << 20
+
 // limitMemory tells the collector the limit, so that garbage does not look like need.
 func limitMemory(limit uint64) {
 	if limit > 0 {
-		debug.SetMemoryLimit(int64(limit))
+		debug.SetMemoryLimit(int64(limit) + ownMemory)
 	}
 }
 
 // memoryEvery is the time between two looks at the memory.
-const memoryEvery = 100 * time.Millisecond
+const memoryEvery = 2 * time.Millisecond
 
 // patience is how many collections in a row may find more alive than the limit, although
 // all was given up that can be.
 const patience = 8
 
 // memory keeps the run within its memory, of which at most half may be alive between collections: first pending states
-// become virtual, then the engine is replaced and its expressions go. Neither changes what
-// is explored. It returns why the exploration must end if that is not enough.
+// become virtual; then fewer of those on the way to them are kept, and the engine is replaced if its expressions are many. Beyond the whole
+// limit all goes at once. Nothing of it changes what is explored. It returns why the exploration must end if that is not enough.
 // Require: r.mu is held.
 func (w *worker) memory() (why string) {
 	r := w.r
-	h := heap()
-	r.sum.MemoryPeakBytes = max(r.sum.MemoryPeakBytes, h.inUse)
+	h := r.sawMemory()
 	limit := r.o.MaxMemory
 	if limit == 0 || h.live < limit/2 || h.live == r.lastLive {
 		return ""
 	}
 	r.lastLive = h.live // wait for the next collection to see the effect
-	switch {
-	case w.x.Kept() > 0:
-		w.x.Evict(w.x.Kept() / 2)
-	case w.ctx.Bytes() > limit/8:
-		w.renew = true
+	over := h.live > limit
+	fewer := false
+	if over || w.x.Kept() == 0 {
+		fewer = w.x.HalveAnchors()
+		w.renew = w.ctx.Bytes() > limit/8
 	}
-	if h.live <= limit {
+	if !over {
+		w.x.Evict(w.x.Kept() / 2)
 		r.over = 0
-	} else if r.over++; r.over > patience {
+		return ""
+	}
+	w.x.Evict(0)
+	if fewer {
+		return ""
+	}
+	if r.over++; r.over > patience {
 		return "limit: --max-memory"
 	}
 	return ""

@@ -32,6 +32,7 @@ type run struct {
 	budget *explore.Budget
 	high   *hlpc.Result // where the interpreted program's counter is; nil: not known
 	pool   *pool        // of workers beyond the first; nil: none
+	host   *kernel.Host // one picture for all workers and engines
 	// halt, once done, makes queries under way give up, for Ctrl-C and --time.
 	halt       context.Context
 	stopSolver context.CancelFunc
@@ -45,7 +46,7 @@ type run struct {
 	classes     map[string]bool // of test cases, by outcome and output
 	groups      map[string]bool // high-level paths
 	ended       int             // low-level paths
-	tests       []testcase.Test
+	named       int             // test cases
 	lastSum     time.Time
 	lastMemory  time.Time
 	lastLive    uint64 // bytes
@@ -59,6 +60,7 @@ type run struct {
 	why         string        // a limit that has ended the exploration
 
 	left           []explore.Frontier // when the exploration has ended
+	tests          []testcase.Test    // likewise: until then they are on disk only
 	resumed        *checkpoint        // where this run goes on; nil: it is new
 	nextCheckpoint time.Time
 }
@@ -90,6 +92,7 @@ func runAll(c context.Context, o *Options, stdout, stderr io.Writer) (int, error
 	if len(r.workers) == 0 {
 		return 0, err
 	}
+	r.load()
 	var rep *replay.Report
 	var repErr error
 	if err == nil && r.saveErr == nil {
@@ -146,7 +149,7 @@ func prepare(o *Options, stderr io.Writer) (*run, error) {
 
 func newRun(o *Options, t *target) *run {
 	halt, stop := context.WithCancel(context.Background())
-	return &run{o: o, t: t, halt: halt, stopSolver: stop, started: time.Now(),
+	return &run{o: o, t: t, host: kernel.NewHost(), halt: halt, stopSolver: stop, started: time.Now(),
 		classes: map[string]bool{}, groups: map[string]bool{},
 		hadBegin: t.tc.Kind == testcase.Program, // its first instruction
 		budget:   &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths}}
@@ -228,6 +231,15 @@ func (r *run) explore(c context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// load reads the test cases.
+func (r *run) load() {
+	d, err := rundir.Open(r.w.Dir())
+	if err == nil {
+		r.tests, _, err = d.Tests()
+	}
+	r.keep(err)
 }
 
 // findHigh looks for the program counter of the interpreted program. Without it every
@@ -365,9 +377,8 @@ func (r *run) name(t testcase.Test) string {
 	if known && !r.o.AllPaths {
 		return ""
 	}
-	t.ID = fmt.Sprintf("t%06d", len(r.tests)+1)
-	r.tests = append(r.tests, t)
-	return t.ID
+	r.named++
+	return fmt.Sprintf("t%06d", r.named)
 }
 
 // sampleEvery is by what factor the instructions of a sample exceed those of the one before.
@@ -489,7 +500,7 @@ func GuestLibrary() (lib string, cleanup func(), err error) {
 // finish fills in and writes the last summary; err is what went wrong, if anything.
 func (r *run) finish(rep *replay.Report, err error) {
 	r.update()
-	r.sum.MemoryPeakBytes = max(r.sum.MemoryPeakBytes, heap().inUse)
+	r.sawMemory()
 	r.sum.WhyNotExhausted = r.whyNot()
 	if u := r.workers[0].x.Usage; u != "" {
 		r.sum.WhyNotExhausted = append(r.sum.WhyNotExhausted, u)

@@ -170,6 +170,7 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 	r := w.r
 	guest := r.t.desc != nil
 	cfg := kernelConfig(r.t.tc, guest, r.o.Seed)
+	cfg.Host = r.host
 	if r.o.MaxMemory > 0 { // for one path; the others and the engine need theirs
 		cfg.MaxMemory = max(r.o.MaxMemory/4, leastMemory)
 	}
