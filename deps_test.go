@@ -13,31 +13,31 @@ import (
 // and nothing else of the module. Data flows one way: image -> block -> state ->
 // outcome -> path -> test case -> run directory -> replay, emit.
 var layers = map[string]string{
-	"guest":                         "",                                                 // the guest library's files, embedded
-	"internal/guest":                "",                                                 // vocabulary
-	"internal/expr":                 "softfp",                                           // expressions know nothing of machines
-	"internal/smtlib":               "expr softfp",                                      // print and parse
-	"internal/sat":                  "",                                                 // clauses only
-	"internal/bitblast":             "expr sat softfp",                                  // expressions to clauses
-	"internal/solver":               "expr sat bitblast smtlib",                         // decisions about expressions
-	"internal/softfp":               "",                                                 // floating point values
-	"internal/ir":                   "expr softfp",                                      // an op's symbolic meaning stands in its row
-	"internal/ir/iref":              "expr ir lift",                                     // the reference interpreter
-	"internal/lift":                 "ir softfp",                                        // machine code to micro-ops; knows no state
-	"internal/cpucheck":             "ir ir/iref lift",                                  // the processor as oracle
-	"internal/mem":                  "expr guest",                                       // address spaces
-	"internal/cpu":                  "expr ir",                                          // register files
-	"internal/loader":               "cpu guest ir mem",                                 // ELF to a space
-	"internal/kernel":               "cpu expr guest ir loader mem",                     // Linux; never calls the machine
-	"internal/nativeboot":           "cpu ehframe guest ir kernel lift loader mem",      // runs a task on the host; never calls the machine
-	"internal/jit":                  "ir mem",                                           // micro-ops to machine code of the host
-	"internal/exec":                 "cpu expr guest ir jit kernel lift mem",            // runs tasks; never calls the loop
-	"internal/device":               "",                                                 // the guest protocol's codec
-	"internal/testcase":             "",                                                 // data
-	"internal/interp":               "device ehframe expr guestlib",                     // descriptions
-	"internal/ehframe":              "",                                                 // functions of stripped ELF files
-	"internal/hlpc":                 "cpu ehframe exec expr guest interp ir kernel mem", // calibration and tracing; never changes a state
-	"internal/high":                 "cpu exec hlpc kernel mem",                         // paths of the interpreted program
+	"guest":                         "",                                                            // the guest library's files, embedded
+	"internal/guest":                "",                                                            // vocabulary
+	"internal/expr":                 "softfp",                                                      // expressions know nothing of machines
+	"internal/smtlib":               "expr softfp",                                                 // print and parse
+	"internal/sat":                  "",                                                            // clauses only
+	"internal/bitblast":             "expr sat softfp",                                             // expressions to clauses
+	"internal/solver":               "expr sat bitblast smtlib",                                    // decisions about expressions
+	"internal/softfp":               "",                                                            // floating point values
+	"internal/ir":                   "expr softfp",                                                 // an op's symbolic meaning stands in its row
+	"internal/ir/iref":              "expr ir lift",                                                // the reference interpreter
+	"internal/lift":                 "ir softfp",                                                   // machine code to micro-ops; knows no state
+	"internal/cpucheck":             "ir ir/iref lift",                                             // the processor as oracle
+	"internal/mem":                  "expr guest",                                                  // address spaces
+	"internal/cpu":                  "expr ir",                                                     // register files
+	"internal/loader":               "cpu guest ir mem",                                            // ELF to a space
+	"internal/kernel":               "cpu expr guest ir loader mem",                                // Linux; never calls the machine
+	"internal/nativeboot":           "cpu ehframe guest ir kernel lift loader mem",                 // runs a task on the host; never calls the machine
+	"internal/jit":                  "ir mem",                                                      // micro-ops to machine code of the host
+	"internal/exec":                 "cpu expr guest ir jit kernel lift mem",                       // runs tasks; never calls the loop
+	"internal/device":               "",                                                            // the guest protocol's codec
+	"internal/testcase":             "",                                                            // data
+	"internal/interp":               "device ehframe expr guestlib",                                // descriptions
+	"internal/ehframe":              "",                                                            // functions of stripped ELF files
+	"internal/hlpc":                 "cpu ehframe exec expr guest interp ir kernel mem nativeboot", // calibration and tracing; never changes a state
+	"internal/high":                 "cpu exec hlpc kernel mem",                                    // paths of the interpreted program
 	"internal/state":                "cpu device exec expr high kernel mem testcase",
 	"internal/search":               "", // sees candidates, no engine package
 	"internal/explore":              "device exec expr high interp kernel mem search solver state testcase",

@@ -39,7 +39,7 @@ func BenchmarkTrace(b *testing.B) {
 			b.Fatal(err)
 		}
 		cal, _ := interp.CalibrationFor(c.path)
-		r, err := hlpc.Calibrate(config(c.path, cal), cal)
+		r, err := hlpc.Calibrate(config(c.path, cal), cal, true)
 		if err != nil {
 			b.Fatal(err)
 		}

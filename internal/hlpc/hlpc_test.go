@@ -1,6 +1,7 @@
 package hlpc_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,12 +34,30 @@ func calibrate(t *testing.T, path string) (*hlpc.Result, *interp.Calibration) {
 	if r := calibrated[path]; r != nil {
 		return r, cal
 	}
-	r, err := hlpc.Calibrate(config(path, cal), cal)
+	r, err := hlpc.Calibrate(config(path, cal), cal, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	calibrated[path] = r
 	return r, cal
+}
+
+// An interpreter that started natively is found the same program counter.
+func TestNative(t *testing.T) {
+	for _, path := range []string{"/usr/bin/lua5.4", "/usr/bin/perl", "/usr/bin/ruby3.1", "/usr/bin/mujs"} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			native, cal := calibrate(t, path)
+			emulated, err := hlpc.Calibrate(config(path, cal), cal, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err1 := json.Marshal(native)
+			e, err2 := json.Marshal(emulated)
+			if err1 != nil || err2 != nil || string(n) != string(e) {
+				t.Errorf("%v %v: native\n%s\nemulated\n%s", err1, err2, n, e)
+			}
+		})
+	}
 }
 
 // TestStock calibrates stock interpreters. What must hold of every build: the dispatch and the frame are

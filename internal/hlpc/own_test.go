@@ -48,7 +48,7 @@ func TestOwnLanguage(t *testing.T) {
 	for _, flags := range []string{"-O2", "-O3 -no-pie", "-O1 -static"} {
 		t.Run(flags, func(t *testing.T) {
 			path, cal := tally(t, strings.Fields(flags)...)
-			r, err := hlpc.Calibrate(config(path, cal), cal)
+			r, err := hlpc.Calibrate(config(path, cal), cal, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,20 +129,20 @@ func tallyAfter(f *function, i int) []int {
 func TestNoWinner(t *testing.T) {
 	path, cal := tally(t, "-O2", "-fno-jump-tables")
 	var e *hlpc.AmbiguousError
-	if _, err := hlpc.Calibrate(config(path, cal), cal); !errors.As(err, &e) || len(e.Candidates) != 0 {
+	if _, err := hlpc.Calibrate(config(path, cal), cal, true); !errors.As(err, &e) || len(e.Candidates) != 0 {
 		t.Errorf("without jump tables: %v", err)
 	}
 	path, cal = tally(t, "-O2")
 	cal.Prefer = "call r11"
-	if _, err := hlpc.Calibrate(config(path, cal), cal); !errors.As(err, &e) || len(e.Candidates) == 0 || !strings.Contains(e.Error(), "call r11") {
+	if _, err := hlpc.Calibrate(config(path, cal), cal, true); !errors.As(err, &e) || len(e.Candidates) == 0 || !strings.Contains(e.Error(), "call r11") {
 		t.Errorf("with a wrong annotation: %v", err)
 	}
 	cal.Prefer = strings.SplitN(e.Candidates[0], " at ", 2)[0]
-	if r, err := hlpc.Calibrate(config(path, cal), cal); err != nil || r.Kind+" "+r.Location.String() != cal.Prefer {
+	if r, err := hlpc.Calibrate(config(path, cal), cal, true); err != nil || r.Kind+" "+r.Location.String() != cal.Prefer {
 		t.Errorf("with (prefer %q): %v", cal.Prefer, err)
 	}
 	cal.Script = "print 1;"
-	if _, err := hlpc.Calibrate(config(path, cal), cal); err == nil || !strings.Contains(err.Error(), "ended") {
+	if _, err := hlpc.Calibrate(config(path, cal), cal, true); err == nil || !strings.Contains(err.Error(), "ended") {
 		t.Errorf("a script without marks: %v", err)
 	}
 }

@@ -94,9 +94,10 @@ var levelNames = [...]string{"not explained", "a function of the opcode", "by a 
 func (l Level) String() string { return levelNames[l] }
 
 // Calibrate finds the high-level program counter of the interpreter that cfg starts; its
-// argument vector is that of cal. The interpreter is booted once; each pass runs the windows again from there.
-func Calibrate(cfg kernel.Config, cal *interp.Calibration) (*Result, error) {
-	r, err := boot(cfg, cal)
+// argument vector is that of cal. The interpreter is booted once, natively if that is wanted and possible; each pass runs the windows
+// again from there.
+func Calibrate(cfg kernel.Config, cal *interp.Calibration, native bool) (*Result, error) {
+	r, err := boot(cfg, cal, native)
 	if err != nil {
 		return nil, err
 	}

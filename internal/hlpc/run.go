@@ -1,15 +1,18 @@
 package hlpc
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"strings"
 	"testing/fstest"
+	"time"
 
 	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/interp"
 	"symchef/internal/kernel"
+	"symchef/internal/nativeboot"
 )
 
 // bootLimit and windowLimit bound what a calibration executes, in instructions.
@@ -26,8 +29,11 @@ type runs struct {
 	start *kernel.System // shortly before the first mark
 }
 
-// boot runs the interpreter until its script asks for the first mark.
-func boot(cfg kernel.Config, cal *interp.Calibration) (*runs, error) {
+// nativeLimit is how long the start of an interpreter may take natively before the machine goes on.
+const nativeLimit = 20 * time.Second
+
+// boot runs the interpreter until its script asks for the first mark: natively as far as possible, or not at all.
+func boot(cfg kernel.Config, cal *interp.Calibration, native bool) (*runs, error) {
 	r := &runs{cal: cal, marks: &marks{}}
 	virtual := map[string]fs.FS{
 		interp.MarkDir:   r.marks,
@@ -37,7 +43,11 @@ func boot(cfg kernel.Config, cal *interp.Calibration) (*runs, error) {
 		virtual[at] = tree
 	}
 	cfg.Virtual = virtual
+	cfg.DeviceEnabled = true // for its clock, which runs natively, too
 	sys, err := kernel.Boot(cfg)
+	if err == nil && native {
+		sys, err = r.native(sys, cfg)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +62,16 @@ func boot(cfg kernel.Config, cal *interp.Calibration) (*runs, error) {
 		}
 	}
 	return r, nil
+}
+
+// native runs sys to the call that asks for the first mark, or as far as it comes.
+func (r *runs) native(sys *kernel.System, cfg kernel.Config) (*kernel.System, error) {
+	b := nativeboot.Boot{Sys: sys, Limit: nativeLimit, Before: func(path string) bool { return strings.HasPrefix(path, interp.MarkDir+"/") }}
+	if _, err := b.Run(context.Background()); err != nil || r.marks.asked != nil { // or it asked in another way
+		*r.marks = marks{}
+		return kernel.Boot(cfg)
+	}
+	return sys, nil
 }
 
 // again runs from the start to the end of the script with machine m.

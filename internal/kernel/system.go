@@ -274,7 +274,9 @@ func (s *System) Syscall() Outcome {
 		return Outcome{Kind: Unsupported, What: describe(nr, c.a)}
 	}
 	t.Wait = wait{}
-	s.called()
+	if c.was.Kind == waitNone { // else it was counted before it waited
+		s.called()
+	}
 	v, err := row.do(&c)
 	switch e := err.(type) {
 	case nil:

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"time"
 
+	"golang.org/x/arch/x86/x86asm"
 	"golang.org/x/sys/unix"
 
 	"symchef/internal/cpu"
@@ -21,7 +23,7 @@ import (
 type Boot struct {
 	// Sys has one process with one task, nothing in it is symbolic.
 	Sys *kernel.System
-	// Before is asked before a file is opened; where it returns true the run ends with that call not yet made. The run
+	// Before is asked before a file is opened or looked at; where it returns true the run ends with that call not yet made. The run
 	// ends at the latest when the device is open.
 	Before func(path string) bool
 	// AtEntry, if not nil, is called before the instruction at Entry is executed. It may change memory, and returns
@@ -29,6 +31,8 @@ type Boot struct {
 	// Where native has another address for an address of Code, pointers to it must have that.
 	Entry   uint64
 	AtEntry func(s *mem.Space, native func(uint64) uint64) []uint64
+	// Entered says that Entry is behind: AtEntry is called at once.
+	Entered bool
 	// Code is position-independent code that does what Hook does, by addresses where nothing is mapped.
 	Code map[uint64][]byte
 	// Hook runs in place of the code at an address. It may change registers and memory. Where it returns handled, the registers
@@ -43,20 +47,23 @@ type Boot struct {
 // errEnded is a guest that the model says has ended, or that waits for its device: it must be booted again.
 var errEnded = errors.New("the interpreter ended")
 
+// ManyTasks is why a run ends before a thread or a child is made. Once there is one task again there can be another run.
+const ManyTasks = "a thread or a child is made"
+
 // alone are the calls that no native run makes: they concern other tasks, signals and timers.
 var alone = map[uint64]string{
-	unix.SYS_CLONE: "a thread or a child is made", unix.SYS_FORK: "a child is made", unix.SYS_VFORK: "a child is made",
+	unix.SYS_CLONE: ManyTasks, unix.SYS_FORK: ManyTasks, unix.SYS_VFORK: ManyTasks,
 	unix.SYS_EXIT: "the program ends", unix.SYS_EXIT_GROUP: "the program ends",
 	unix.SYS_KILL: "a signal is sent", unix.SYS_TKILL: "a signal is sent", unix.SYS_TGKILL: "a signal is sent", unix.SYS_PIDFD_SEND_SIGNAL: "a signal is sent",
-	unix.SYS_ALARM: "a timer is set", unix.SYS_SETITIMER: "a timer is set", unix.SYS_TIMER_CREATE: "a timer is set",
+	unix.SYS_ALARM: "a timer is set", unix.SYS_SETITIMER: "a timer is set", unix.SYS_TIMER_SETTIME: "a timer is set",
 	unix.SYS_PAUSE: "the program waits", unix.SYS_RT_SIGSUSPEND: "the program waits", unix.SYS_RT_SIGTIMEDWAIT: "the program waits",
 }
 
 // Run runs the guest natively. ended says why it went on no further, "" where Before ended it. After an error the system
 // is unusable.
 func (b *Boot) Run(c context.Context) (ended string, err error) {
-	if len(b.Sys.Tasks()) != 1 || len(b.Sys.Processes()) != 1 {
-		return "there are several tasks", nil
+	if len(b.Sys.Tasks()) != 1 {
+		return ManyTasks, nil
 	}
 	runtime.LockOSThread() // the tracer is a thread
 	defer runtime.UnlockOSThread()
@@ -86,7 +93,11 @@ func (b *Boot) load(p *process) error {
 	if err := p.load(b.Sys.CurrentProcess().Mem, &b.Sys.Current().CPU); err != nil {
 		return err
 	}
-	if b.AtEntry != nil {
+	switch {
+	case b.AtEntry == nil:
+	case b.Entered:
+		b.enter(p)
+	default:
 		p.breakAt(b.Entry, entry)
 	}
 	return p.err
@@ -95,6 +106,9 @@ func (b *Boot) load(p *process) error {
 // loop runs p until the run ends.
 func (b *Boot) loop(p *process) (ended string, err error) {
 	for {
+		if stop := b.look(p); stop != "" {
+			return stop, p.err
+		}
 		sig, err := p.resume()
 		if err != nil {
 			return "", err
@@ -104,7 +118,9 @@ func (b *Boot) loop(p *process) (ended string, err error) {
 		case unix.SIGTRAP | syscallStop:
 			stop, err = b.call(p)
 		case unix.SIGTRAP:
-			stop = b.trap(p)
+			if _, ok := p.breaks[p.from]; ok || p.walking == 0 { // else a step
+				stop = b.trap(p)
+			}
 		case unix.SIGSEGV:
 			stop = b.fault(p)
 		case unix.SIGSTOP:
@@ -146,7 +162,7 @@ func (b *Boot) call(p *process) (stop string, err error) {
 	if why := alone[nr]; why != "" {
 		return why, nil
 	}
-	if path, ok := b.opens(p, nr); ok && b.Before(path) {
+	if path, ok := b.names(p, nr); ok && b.Before(path) {
 		return here, nil
 	}
 	p.save(&t.CPU)
@@ -174,12 +190,12 @@ func (b *Boot) call(p *process) (stop string, err error) {
 	return "", nil
 }
 
-// opens returns the path of a call that opens a file.
-func (b *Boot) opens(p *process, nr uint64) (path string, ok bool) {
+// names returns the path of a call that opens a file or looks at one.
+func (b *Boot) names(p *process, nr uint64) (path string, ok bool) {
 	at := p.regs.Rdi
 	switch nr {
-	case unix.SYS_OPEN:
-	case unix.SYS_OPENAT:
+	case unix.SYS_OPEN, unix.SYS_CREAT, unix.SYS_STAT, unix.SYS_LSTAT, unix.SYS_ACCESS, unix.SYS_READLINK:
+	case unix.SYS_OPENAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINKAT:
 		at = p.regs.Rsi
 	default:
 		return "", false
@@ -211,25 +227,59 @@ func (b *Boot) trap(p *process) (stop string) {
 	switch k.kind {
 	case entry:
 		p.restore(at, at+1)
-		for _, at := range b.AtEntry(p.space, p.native) {
-			if p.space.Mapped(at, 1, 0) {
-				p.breakAt(at, hook)
-			} else {
-				p.hooks[at] = true
-			}
-		}
-		p.space.Flush()
+		b.Entered = true
+		b.enter(p)
 	case hook:
 		return b.hook(p, at)
 	case cpuid:
-		eax, ebx, ecx, edx := lift.CPUID(uint32(r.Rax), uint32(r.Rcx))
-		r.Rax, r.Rbx, r.Rcx, r.Rdx = uint64(eax), uint64(ebx), uint64(ecx), uint64(edx)
-		r.Rip += k.length
+		p.cpuid(k.length)
 	default:
 		return "an instruction that depends on the processor at " + p.where(at)
 	}
 	p.changed = true
 	return ""
+}
+
+// maxSteps bounds the instructions that are executed one by one.
+const maxSteps = 50_000
+
+// look looks at the next instruction while p walks through a page that is not executable natively, and does it if it is CPUID.
+func (b *Boot) look(p *process) (stop string) {
+	for p.walking != 0 {
+		at := p.regs.Rip
+		if guest.PageDown(at) != p.walking {
+			p.walk(0)
+			return ""
+		}
+		code := make([]byte, 15)
+		code = code[:p.space.Fetch(at, code)]
+		op, n := lift.Op(code)
+		switch kind, known := kinds[op]; {
+		case known && kind == cpuid:
+			p.cpuid(uint64(n))
+			continue
+		case known || op == x86asm.PUSHF || op == x86asm.PUSHFQ || // shows the trap flag
+			n == 0 && slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool { return candidate(code[min(i, len(code)):]) }):
+			return "an instruction that depends on the processor at " + p.where(at)
+		}
+		if p.steps++; p.steps > maxSteps {
+			return "much code that cannot be told from other bytes, at " + p.where(at)
+		}
+		return ""
+	}
+	return ""
+}
+
+// enter does what is due at the entry.
+func (b *Boot) enter(p *process) {
+	for _, at := range b.AtEntry(p.space, p.native) {
+		if p.space.Mapped(at, 1, 0) {
+			p.breakAt(at, hook)
+		} else {
+			p.hooks[at] = true
+		}
+	}
+	p.space.Flush()
 }
 
 // hook calls a hook.
@@ -260,8 +310,9 @@ func (b *Boot) fault(p *process) (stop string) {
 	if !tscp && (code[0] != 0x0f || code[1] != 0x31) {
 		switch a := p.space.Find(r.Rip); {
 		case a == nil || a.Prot&guest.ProtExec == 0:
-		case p.barred(r.Rip):
-			return "code at " + p.where(r.Rip) + " that cannot be told from other bytes"
+		case p.bars[guest.PageDown(r.Rip)] && p.walking == 0:
+			p.walk(guest.PageDown(r.Rip))
+			return ""
 		case a.Prot&guest.ProtWrite != 0:
 			return "generated code"
 		}

@@ -167,7 +167,19 @@ func (p *process) bar(start, end uint64) {
 	}
 }
 
-func (p *process) barred(addr uint64) bool { return p.bars[guest.PageDown(addr)] }
+// walk makes a page with a bar executable, one instruction at a time, in place of the one that was; 0: none.
+func (p *process) walk(page uint64) {
+	old := p.walking
+	p.walking = page
+	if p.bars[old] {
+		p.bar(old, old+guest.PageSize)
+	}
+	if page != 0 {
+		if _, err := p.invoke(unix.SYS_MPROTECT, page, guest.PageSize, unix.PROT_READ|unix.PROT_EXEC); err != nil {
+			p.fail(err)
+		}
+	}
+}
 
 // restore removes the breakpoints and bars in [start, end).
 func (p *process) restore(start, end uint64) {

@@ -15,13 +15,13 @@
 // Instructions that would tell the host's processor from the machine's are caught: RDTSC faults (PR_SET_TSC), and those
 // like CPUID are found wherever memory becomes executable and replaced by a breakpoint. Not every processor can let CPUID fault
 // (arch_prctl(2), ARCH_SET_CPUID), so this is the one way. A page where such bytes stand and no known function tells
-// whether they are an instruction, and memory that can be written and executed, is not executable natively.
+// whether they are an instruction is not executable natively: it is walked through instruction by instruction. Nor is memory that can
+// be written and executed.
 //
 // # Where it ends
 //
 // The system is whole between any two instructions, so a native run may end anywhere, and the machine goes on: where
-// Before says so, and where something comes that is not done natively (threads, children, timers, signals, generated code, a
-// page that is not executable). The state is the one that the machine would have reached; what differs is
+// Before says so, and where something comes that is not done natively (threads, children, timers, signals, generated code). The state is the one that the machine would have reached; what differs is
 // Retired, which the clock does not depend on then (kernel.System).
 //
 // Three things escape: the page of vsyscall(2), where Linux answers a time of its own; results that the processor leaves undefined;

@@ -15,6 +15,7 @@ import (
 	"symchef/internal/cpu"
 	"symchef/internal/guest"
 	"symchef/internal/ir"
+	"symchef/internal/lift"
 	"symchef/internal/loader"
 	"symchef/internal/mem"
 )
@@ -51,6 +52,9 @@ type process struct {
 	breaks  map[uint64]breakpoint
 	hooks   map[uint64]bool   // addresses of hooks where nothing is mapped
 	stubs   map[uint64]uint64 // code in the gate: which hook's it is
+	walking uint64            // the page of bars that is executable now, one instruction at a time; 0: none
+	from    uint64            // the instruction at which the process was resumed
+	steps   int               // instructions executed so
 	step    uint64            // the breakpoint whose instruction is executed next; 0: none
 	bars    map[uint64]bool   // pages that the guest could execute and the process cannot
 	files   map[*mem.Backing]*content
@@ -146,6 +150,7 @@ func (p *process) clear() error {
 	clear(p.breaks)
 	clear(p.bars)
 	clear(p.hooks)
+	p.walking = 0
 	_, err := p.invoke(unix.SYS_MUNMAP, 0, gate)
 	if err == nil {
 		_, err = p.invoke(unix.SYS_MUNMAP, gate+gateSize, guest.AddrLimit-guest.PageSize-gate-gateSize)
@@ -230,10 +235,13 @@ func (p *process) resume() (unix.Signal, error) {
 			p.fresh = true
 		}
 		request, at := unix.PTRACE_SYSEMU, p.step
-		if at != 0 {
+		if p.walking != 0 || at != 0 {
 			request = unix.PTRACE_SYSEMU_SINGLESTEP
+		}
+		if at != 0 {
 			p.Write(at, []byte{p.breaks[at].was})
 		}
+		p.from = p.regs.Rip
 		if err := ptrace(request, p.pid, nil); err != nil {
 			return 0, err
 		}
@@ -243,7 +251,7 @@ func (p *process) resume() (unix.Signal, error) {
 		}
 		if at != 0 {
 			p.Write(at, []byte{int3})
-			if p.step = 0; sig == unix.SIGTRAP {
+			if p.step = 0; sig == unix.SIGTRAP && p.walking == 0 {
 				continue
 			}
 		}
@@ -314,6 +322,15 @@ func order(r *unix.PtraceRegs) [18]*uint64 {
 		ir.R8: &r.R8, ir.R9: &r.R9, ir.R10: &r.R10, ir.R11: &r.R11, ir.R12: &r.R12, ir.R13: &r.R13, ir.R14: &r.R14, ir.R15: &r.R15,
 		ir.FSBase: &r.Fs_base, ir.GSBase: &r.Gs_base,
 	}
+}
+
+// cpuid does CPUID, an instruction of so many bytes.
+func (p *process) cpuid(length uint64) {
+	r := &p.regs
+	eax, ebx, ecx, edx := lift.CPUID(uint32(r.Rax), uint32(r.Rcx))
+	r.Rax, r.Rbx, r.Rcx, r.Rdx = uint64(eax), uint64(ebx), uint64(ecx), uint64(edx)
+	r.Rip += length
+	p.changed = true
 }
 
 // save copies the registers at the stop to c.

@@ -21,6 +21,7 @@ type CalibrateOptions struct {
 	Interpreter string // path, or name on PATH
 	Language    string // "" to tell from the interpreter's name
 	Description string // file with a (calibration ...) of the user's own; "" for the embedded ones
+	Boot        string // of Boots; "" is BootAuto
 	NoCache     bool   // neither read nor write results
 	CacheDir    string // of results; "" is the user's cache folder
 }
@@ -43,7 +44,7 @@ func Calibrate(o CalibrateOptions) (*hlpc.Result, error) {
 	r, err := hlpc.Calibrate(kernel.Config{
 		Path: path, Argv: cal.Argv(path), Env: testcase.PinEnv(cal.Environ(os.Environ())), Cwd: "/",
 		UID: os.Getuid(), GID: os.Getgid(),
-	}, cal)
+	}, cal, o.Boot != BootEmulated)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

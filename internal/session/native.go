@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"symchef/internal/cpu"
+	"symchef/internal/exec"
 	"symchef/internal/interp"
 	"symchef/internal/kernel"
 	"symchef/internal/mem"
@@ -41,6 +42,30 @@ func always(img *interp.Image, s *mem.Space) (at []uint64) {
 	return at
 }
 
+// nativeRuns is how often a native boot is taken up again after children of the interpreter have ended, and aloneWithin how many
+// instructions that may take.
+const (
+	nativeRuns  = 8
+	aloneWithin = 1 << 28
+)
+
+// untilAlone lets the machine go on until there is one task. If that is not before the device is open, the result is a
+// system before that.
+func (w *worker) untilAlone(c context.Context, sys *kernel.System) (*kernel.System, bool) {
+	const chunk = 1 << 18
+	for n := 0; n < aloneWithin && c.Err() == nil; n += chunk {
+		before := sys.Fork()
+		stop := w.m.Run(sys, &exec.Facts{}, chunk)
+		switch {
+		case stop.Kind != exec.Budget || sys.Opened():
+			return before, false
+		case len(sys.Tasks()) == 1:
+			return sys, true
+		}
+	}
+	return sys, false
+}
+
 // native starts sys natively as far as that is possible, up to where the guest opens its device: before the code under test. The
 // machine goes on from there, or from the start of the process: the result is the system to go on with.
 func (w *worker) native(c context.Context, sys *kernel.System, cfg kernel.Config) (*kernel.System, error) {
@@ -71,6 +96,14 @@ func (w *worker) native(c context.Context, sys *kernel.System, cfg kernel.Config
 		}
 	}
 	ended, err := b.Run(c)
+	for n := 0; err == nil && ended == nativeboot.ManyTasks && b.Entered && n < nativeRuns; n++ {
+		alone := false
+		if b.Sys, alone = w.untilAlone(c, b.Sys); !alone {
+			break
+		}
+		ended, err = b.Run(c)
+	}
+	sys = b.Sys
 	if err != nil {
 		ended = err.Error()
 		sys, err = kernel.Boot(cfg)

@@ -71,6 +71,36 @@ func TestBootsAlike(t *testing.T) {
 	}
 }
 
+// An interpreter that has children while it starts is native before and after them.
+func TestBootsAlikeChildren(t *testing.T) {
+	needPython(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"sitecustomize.py": "import os\nfor i in range(3):\n    r, w = os.pipe()\n    if os.fork() == 0:\n        os.execv('/bin/sh', ['sh', '-c', 'echo $((6 * 7)) >&%d; exit 3' % os.dup(w)])\n    os.close(w)\n    said, status = os.read(r, 100), os.wait()\n",
+		"test_c.py":        "import symchef, sitecustomize\ndef test_c(x: symchef.Bool()):\n    print(x, sitecustomize.said, sitecustomize.status, {'ab': 1}['ab'])\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PYTHONPATH", dir)
+	var runs [2]explored
+	for i, boot := range []string{BootNative, BootEmulated} {
+		forget(t)
+		runs[i] = runIt(t, Options{Test: filepath.Join(dir, "test_c.py"), Boot: boot, NoReplay: true})
+		for j := range runs[i].tests {
+			runs[i].tests[j].FoundAt = 0
+		}
+	}
+	forget(t)
+	if runs[0].stderr != "" {
+		t.Errorf("native boot said %s", runs[0].stderr)
+	}
+	if len(runs[0].tests) != 2 || !reflect.DeepEqual(runs[0].tests, runs[1].tests) {
+		t.Errorf("%+v\n%+v", runs[0].tests, runs[1].tests)
+	}
+}
+
 // The clock, process IDs, random numbers and the environment are those of the machine, too.
 func TestBootsAlikeEnvironment(t *testing.T) {
 	needPython(t)

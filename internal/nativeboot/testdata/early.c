@@ -22,7 +22,7 @@ static void *thread(void *arg) {
 	return NULL;
 }
 
-// Code that a compiler knows nothing of: no unwind table tells where it begins. Its page is not executable natively.
+// Code that a compiler knows nothing of: no unwind table tells where it begins. Its page is walked through.
 __asm__(".pushsection .text\n.balign 4096\nhidden: xor %ecx, %ecx\nmov $1, %eax\npush %rbx\ncpuid\nmov %edx, %eax\npop %rbx\nret\n.balign 4096\n.popsection");
 extern unsigned hidden(void);
 
