@@ -28,11 +28,12 @@ bench: symchef
 bench-solver:
 	go test -run '^$$' -bench Solver -benchtime 1x -timeout 0 ./internal/bench
 
-# Search strategies on ten libraries; hours. BUDGET and SEEDS make it shorter.
+# Search strategies and models on ten libraries; hours. BUDGET (instructions), SEEDS and RUNTIME make it shorter.
 BUDGET ?= 5000000000
 SEEDS ?= 5
+RUNTIME ?= 30m
 bench-search:
-	go test -run '^$$' -bench Search -benchtime 1x -timeout 0 ./internal/bench -args -budget $(BUDGET) -seeds $(SEEDS) -update
+	go test -run '^$$' -bench Search -benchtime 1x -timeout 0 ./internal/bench -args -budget $(BUDGET) -seeds $(SEEDS) -run-time $(RUNTIME) -update
 
 # 50 random faults in rewrite rules and instruction semantics: the tests have to find them.
 mutate:

@@ -175,8 +175,10 @@ type stretch struct {
 	b  mem.Bytes
 }
 
+const pieceSize = 64
+
 // piece is how many bytes at an address are read together: they are readable or not as a whole.
-func piece(at uint64) uint64 { return min(64, mem.GranuleSize-at%mem.GranuleSize) }
+func piece(at uint64) uint64 { return min(pieceSize, mem.GranuleSize-at%mem.GranuleSize) }
 
 // byte is the i-th byte; false if it cannot be read or is too far away.
 func (x *scan) byte(t *stretch, i uint64) (value, bool) {
@@ -202,8 +204,9 @@ func (x *scan) byte(t *stretch, i uint64) (value, bool) {
 
 // plain reports whether no byte is symbolic up to the first of stops, the limit, or the end of what a model looks at.
 func (x *scan) plain(at uint64, n limit, stops ...value) bool {
+	var buf [pieceSize]byte
 	for end := at + min(n.hi, maxEarly); at < end; at += piece(at) {
-		b := make([]byte, min(piece(at), end-at))
+		b := buf[:min(piece(at), end-at)]
 		if x.s.HasSym(at, uint64(len(b))) {
 			return false
 		}
