@@ -167,7 +167,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("%q", r.stdout)
 	}
 	if _, err := os.Stat(python); err == nil {
-		b.run("doctor").want(0, "python     "+python+" 3.11.", "boot       native\n", "replay     ", "snapshots  "+cache+"/symchef", "solver     ")
+		b.run("doctor").want(0, "python     "+python+" 3.11.", "boot       ", "replay     ", "snapshots  "+cache+"/symchef", "solver     ")
 	}
 	b.env[0] = "PATH=" + b.dir
 	b.write("python3.11", "#!/bin/sh\necho cpython; echo 3.12.1; echo /bin/sh\n")

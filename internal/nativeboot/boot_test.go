@@ -8,9 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"symchef/internal/cpu"
 	machine "symchef/internal/exec"
@@ -47,6 +50,9 @@ func boot(t *testing.T, cfg kernel.Config) *kernel.System {
 // native runs sys natively up to the device and says why that ended.
 func native(t *testing.T, b Boot) string {
 	t.Helper()
+	if err := Probe(); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
 	b.Before = func(path string) bool { return path == kernel.DevicePath }
 	ended, err := b.Run(context.Background())
 	if err != nil {
@@ -200,11 +206,12 @@ func TestEarly(t *testing.T) {
 		{"wait", "the program waits"},
 		{"breakpoint", "a breakpoint at " + prog},
 		{"int80", "a system call by another instruction than syscall"},
+		{"gate", "a system call by another instruction than syscall"},
 		{"memory", "much memory is mapped"},
 		{"exec", "the program ends"},
 	} {
 		t.Run(x.what, func(t *testing.T) {
-			cfg := kernel.Config{Path: prog, Argv: []string{"prog", x.what}, DeviceEnabled: true}
+			cfg := kernel.Config{Path: prog, Argv: []string{"prog", x.what, fmt.Sprint(uint64(gate))}, DeviceEnabled: true}
 			n, e := boot(t, cfg), boot(t, cfg)
 			if ended := native(t, Boot{Sys: n, MaxMemory: 500 << 20}); !strings.Contains(ended, x.ended) {
 				t.Errorf("ended: %q, want %q", ended, x.ended)
@@ -236,6 +243,66 @@ func TestInterrupt(t *testing.T) {
 	}
 	if got := finish(t, sys); got != want {
 		t.Error(got)
+	}
+}
+
+// children are the processes that this one has.
+func children(t *testing.T) (list []int) {
+	t.Helper()
+	files, _ := filepath.Glob("/proc/self/task/*/children")
+	if files == nil {
+		t.Skip("skipped: the kernel does not list children")
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		for _, x := range strings.Fields(string(b)) {
+			pid, _ := strconv.Atoi(x)
+			list = append(list, pid)
+		}
+		if err != nil && !os.IsNotExist(err) {
+			t.Skipf("skipped: %v", err)
+		}
+	}
+	return list
+}
+
+// A process that somebody kills is an error, and none is left behind, nor a file open.
+func TestKilled(t *testing.T) {
+	if err := Probe(); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	prog := compile(t, "testdata/early.c")
+	open := func() int {
+		l, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(l)
+	}
+	before := open()
+	for range 3 {
+		sys := boot(t, kernel.Config{Path: prog, Argv: []string{"prog", "loop", "20000"}, DeviceEnabled: true})
+		seen := 0
+		b := Boot{Sys: sys, Before: func(path string) bool {
+			if path == "/dev/null" {
+				for _, pid := range children(t) {
+					seen++
+					if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			return false
+		}}
+		if ended, err := b.Run(context.Background()); err == nil {
+			t.Errorf("ended %q", ended)
+		}
+		if seen != 1 {
+			t.Errorf("%d processes", seen)
+		}
+	}
+	if now, left := open(), children(t); now != before || len(left) > 0 {
+		t.Errorf("%d files open, %d before; processes %v", now, before, left)
 	}
 }
 

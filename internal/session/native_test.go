@@ -7,8 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"symchef/internal/nativeboot"
 	"symchef/internal/testcase"
 )
+
+// needPtrace skips where native boot is not possible.
+func needPtrace(t *testing.T) {
+	t.Helper()
+	if err := nativeboot.Probe(); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+}
 
 // forget removes the boot snapshots of the tests, and leaves the calibrations.
 func forget(t *testing.T) {
@@ -26,6 +35,7 @@ func forget(t *testing.T) {
 // same paths with the same inputs, outcomes and outputs, by as many instructions.
 func TestBootsAlike(t *testing.T) {
 	needPython(t)
+	needPtrace(t)
 	var files []string
 	for _, pattern := range []string{"../../examples/python/*.py", "../../examples/lua/*.lua"} {
 		l, err := filepath.Glob(pattern)
@@ -74,6 +84,7 @@ func TestBootsAlike(t *testing.T) {
 // An interpreter that has children while it starts is native before and after them.
 func TestBootsAlikeChildren(t *testing.T) {
 	needPython(t)
+	needPtrace(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"sitecustomize.py": "import os\nfor i in range(3):\n    r, w = os.pipe()\n    if os.fork() == 0:\n        os.execv('/bin/sh', ['sh', '-c', 'echo $((6 * 7)) >&%d; exit 3' % os.dup(w)])\n    os.close(w)\n    said, status = os.read(r, 100), os.wait()\n",
@@ -104,6 +115,7 @@ func TestBootsAlikeChildren(t *testing.T) {
 // The clock, process IDs, random numbers and the environment are those of the machine, too.
 func TestBootsAlikeEnvironment(t *testing.T) {
 	needPython(t)
+	needPtrace(t)
 	file := filepath.Join(t.TempDir(), "test_env.py")
 	err := os.WriteFile(file, []byte(`import os, random, resource, sys, tempfile, threading, time, symchef
 def test_env(x: symchef.Bool()):
