@@ -48,11 +48,12 @@ type recorder struct {
 	roots []expr.Ref
 	place map[expr.Ref]uint32
 	c     corpus
+	began time.Time // the first query
 }
 
 func (r *recorder) add(ctx *expr.Ctx, q solver.Query, _ solver.Result) {
 	if r.ctx != ctx { // the boot's engine gives way to the test's
-		*r = recorder{ctx: ctx, place: map[expr.Ref]uint32{}}
+		*r = recorder{ctx: ctx, place: map[expr.Ref]uint32{}, began: time.Now()}
 	}
 	out := query{Hint: slices.Clone(q.Hint), New: q.New}
 	for _, e := range q.Conjuncts {
@@ -78,9 +79,15 @@ func record(b *testing.B, test string) corpus {
 	var log bytes.Buffer
 	o := session.Options{Test: test, Out: filepath.Join(dir, "out"), CacheDir: dir, NoReplay: true, Progress: "none", StdinLen: -1, Strategy: "cupa-path",
 		MaxPaths: maxRecorded, OnQuery: r.add}
+	program := filepath.Ext(test) == ".R"
+	if program {
+		b.Setenv("R_HOME", "/usr/lib/R")
+		b.Setenv("LD_LIBRARY_PATH", "/usr/lib/R/lib")
+		o.Test, o.Program, o.StdinLen = "", []string{"/usr/lib/R/bin/exec/R", "--vanilla", "--no-echo", "-f", test}, 6
+	}
 	status := session.Run(context.Background(), o, &log, &log)
 	run, err := rundir.Open(o.Out)
-	if err != nil || r.ctx == nil || status > session.StatusFailing {
+	if err != nil || r.ctx == nil || status != session.StatusOK && status != session.StatusFailing {
 		b.Fatalf("%s: status %d, %v\n%s", test, status, err, log.Bytes())
 	}
 	r.c.Nodes = r.ctx.Marshal(r.roots)
@@ -91,6 +98,9 @@ func record(b *testing.B, test string) corpus {
 	r.c.Paths = sum.Paths.Low
 	r.c.Solving = time.Duration(sum.Solver.TimeS * float64(time.Second))
 	r.c.Running = time.Duration((sum.ElapsedS - sum.BootS) * float64(time.Second))
+	if program { // its start is no boot
+		r.c.Running = time.Since(r.began)
+	}
 	return r.c
 }
 
@@ -213,8 +223,14 @@ func benchTarget(b *testing.B, name string, c *corpus) {
 	fmt.Printf("%-18s %6d %7d %6.1f%% %6d %8.2f %8s %8s %8s %6.1f%% %7d\n", name, c.Paths, len(c.Queries), 100*float64(s.AnsweredWithoutBackend())/n, len(undecided),
 		float64(len(hard))/float64(max(c.Paths, 1)), us(percentile(hard, 0.5)), us(percentile(hard, 0.95)), us(percentile(hard, 1)),
 		100*c.Solving.Seconds()/c.Running.Seconds(), len(hard))
+	ctx := expr.New()
+	queries := c.load(b, ctx)
 	for _, i := range undecided {
-		fmt.Printf("  undecided: query %d\n", i)
+		file := filepath.Join("corpus", fmt.Sprintf("%s-%d.smt2", name, i))
+		if err := os.WriteFile(file, []byte(smtlib.Print(ctx, queries[i].Conjuncts)), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		fmt.Printf("  undecided: %s\n", file)
 	}
 	fmt.Printf("  %.0f%% folded, %.0f%% own model, %.0f%% recent models, %.0f%% known, %.0f%% cores, %.0f%% enumerated\n", 100*float64(s.Folded)/n, 100*float64(s.Hint)/n,
 		100*float64(s.Recent)/n, 100*float64(s.Cached)/n, 100*float64(s.Cores)/n, 100*float64(s.Domains)/n)
