@@ -8,6 +8,13 @@ import (
 	"symchef/internal/mem"
 )
 
+// The way in which compiled code tells of watched branches without leaving, see Machine.Trace.
+type (
+	Trace = jit.Trace
+	Place = jit.Place
+	Notes = jit.Notes
+)
+
 // never is the heat of a block that cannot be compiled.
 const never = -1
 
@@ -23,7 +30,12 @@ func (m *Machine) ready(e *entry, c *cpu.CPU) bool {
 	if e.heat++; e.heat < m.CompileAfter {
 		return false
 	}
-	code, ok := m.code.Compile(&jit.Source{Block: e.blk, Touch: e.touch, Watched: e.watch != nil, Flags: ir.CC(c.R[ir.CCOp])})
+	src := jit.Source{Block: e.blk, Touch: e.touch, Watched: e.watch != nil, Flags: ir.CC(c.R[ir.CCOp])}
+	if src.Watched && m.Trace != nil {
+		site, _ := e.blk.PCOf(len(e.blk.Uops) - 1)
+		src.Trace = m.Trace(m.space, site)
+	}
+	code, ok := m.code.Compile(&src)
 	if !ok {
 		e.heat = never
 		return false
@@ -56,6 +68,9 @@ func (m *Machine) runCompiled(sys *kernel.System, c *cpu.CPU, s *mem.Space, e *e
 		x.Left = int64(end - sys.Retired)
 		m.code.Run(e.compiled)
 		sys.Retired = end - uint64(x.Left)
+		if m.Notes != nil && m.Notes.N > 0 {
+			m.Noted(sys)
+		}
 		if x.Uop >= 0 {
 			e = m.blocks[x.Block]
 			c.PC = e.pc

@@ -150,6 +150,12 @@ type Machine struct {
 	// return at site: what it returns, if anything, is called whenever the block ends. Like
 	// Hooks it must not change once code has run.
 	Watch func(s *mem.Space, site uint64) Watcher
+	// Trace, if not nil, is asked for the watched branch at site when its block is compiled: what it returns lets
+	// compiled code note the branch in Notes where the watcher would do no more. Noted is called where there are notes,
+	// before anything else happens. Where another task or state goes on, Notes are made to apply to nothing.
+	Trace func(s *mem.Space, site uint64) *Trace
+	Notes *Notes
+	Noted func(*kernel.System)
 	// CompileAfter is how often a block runs before it is compiled to machine code; 0: never. It changes speed, nothing else.
 	CompileAfter int
 	// DropLo and DropHi bound the objects that are never freed: stores through
@@ -314,6 +320,9 @@ const slice = kernel.Slice
 func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limit uint64) Stop {
 	c := &t.CPU
 	m.use(s)
+	if m.Notes != nil {
+		m.Notes.Size = 0
+	}
 	end := min(limit, (sys.Retired/slice+1)*slice)
 	var e *entry
 	for {

@@ -106,16 +106,20 @@ type Tracker struct {
 	sources map[Step]string
 }
 
-// NewTracker returns a tracker for the interpreter that res describes. Its Watch
-// belongs to the worker's machine.
+// NewTracker returns a tracker for the interpreter that res describes.
 func NewTracker(res *hlpc.Result) *Tracker {
 	t := &Tracker{}
 	t.tracer = hlpc.Tracer{Result: res, OnStep: t.step, OnCode: t.Tree.label}
 	return t
 }
 
-// Watch is an exec.Machine's Watch.
-func (t *Tracker) Watch(s *mem.Space, site uint64) exec.Watcher {
+// Attach makes m tell t of what its states do.
+func (t *Tracker) Attach(m *exec.Machine) {
+	t.tracer.Attach(m)
+	m.Watch = t.watch
+}
+
+func (t *Tracker) watch(s *mem.Space, site uint64) exec.Watcher {
 	w := t.tracer.Watch(s, site)
 	if w == nil {
 		return nil
@@ -132,7 +136,7 @@ func (t *Tracker) Watch(s *mem.Space, site uint64) exec.Watcher {
 // Run makes p the path of the state that runs next; nil: nothing is followed.
 func (t *Tracker) Run(p *Path) { t.cur = p }
 
-func (t *Tracker) step(_ *kernel.System, s hlpc.Step) {
+func (t *Tracker) step(_ *kernel.System, s *hlpc.Step) {
 	p := t.cur
 	if s.Depth+1 < len(p.frames) {
 		p.frames = p.frames[:s.Depth+1]

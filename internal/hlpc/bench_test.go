@@ -57,8 +57,8 @@ func BenchmarkTrace(b *testing.B) {
 					}
 					m := exec.New(expr.New())
 					if traced {
-						t := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnStep: func(*kernel.System, hlpc.Step) { steps++ }}
-						m.Watch = t.Watch
+						t := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnStep: func(*kernel.System, *hlpc.Step) { steps++ }}
+						t.Attach(m)
 					}
 					m.Run(sys, &exec.Facts{}, 1e10)
 					total += sys.Retired

@@ -1,8 +1,8 @@
 // Package hlpc finds the high-level program counter of an interpreter in its binary, and follows it.
 //
 //	r, err := hlpc.Calibrate(cfg, cal, true)        // cal: a description of internal/interp
-//	t := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnStep: func(sys *kernel.System, s hlpc.Step) { ... }}
-//	m.Watch = t.Watch                         // of an exec.Machine
+//	t := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnStep: func(sys *kernel.System, s *hlpc.Step) { ... }}
+//	t.Attach(m)                               // an exec.Machine
 //
 // # Calibration
 //

@@ -310,7 +310,7 @@ func (r *runs) chooseFrame(res *Result, frames []Loc) error {
 			t := *res
 			t.Frame, t.rule = f, &r.cal.Codes[i]
 			x := &try{Tracer: Tracer{Result: &t, Cursor: &Cursor{}}}
-			x.OnStep = func(_ *kernel.System, st Step) {
+			x.OnStep = func(_ *kernel.System, st *Step) {
 				if r.marks.window != "" {
 					x.steps++
 					if st.Code.Size != 0 {

@@ -3,11 +3,13 @@ package hlpc
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"symchef/internal/cpu"
 	"symchef/internal/exec"
 	"symchef/internal/interp"
+	"symchef/internal/ir"
 	"symchef/internal/kernel"
 	"symchef/internal/mem"
 )
@@ -74,50 +76,114 @@ func (c *Cursor) Fork() *Cursor {
 
 // Tracer calls OnStep for each high-level instruction of a running interpreter.
 //
-//	t := &hlpc.Tracer{Result: res, Cursor: &hlpc.Cursor{}, OnStep: func(sys *kernel.System, s hlpc.Step) { ... }}
-//	m.Watch = t.Watch // of an exec.Machine, before it runs
+//	t := &hlpc.Tracer{Result: res, Cursor: &hlpc.Cursor{}, OnStep: func(sys *kernel.System, s *hlpc.Step) { ... }}
+//	t.Attach(m) // an exec.Machine, before it runs
 //
 // Set Cursor to that of the state that runs next. Instructions that the interpreter executes without a dispatch
 // of their own (fused ones) are not seen.
 type Tracer struct {
 	Result *Result
 	Cursor *Cursor
-	OnStep func(*kernel.System, Step)
+	// OnStep must not keep the step. What it sees in memory may be later than the step, see Attach.
+	OnStep func(*kernel.System, *Step)
 	// OnCode, if not nil, is called with each code object that is new, before its first step.
 	OnCode func(Digest, Label)
 
 	modules modules
 	known   map[Digest]bool // code objects that OnCode was called with
+
+	notes exec.Notes // of steps in the frame on top of Cursor
+	bias  uint64     // of the module that noted
+	now   Step       // that OnStep sees
 }
 
-// Watch is an exec.Machine's Watch.
-func (t *Tracer) Watch(s *mem.Space, site uint64) exec.Watcher {
+// Attach makes m tell t of steps, as t.Watch does, and compiled code note them where they need no look at memory.
+func (t *Tracer) Attach(m *exec.Machine) {
+	m.Watch, m.Trace, m.Notes, m.Noted = t.Watch, t.trace, &t.notes, t.noted
+}
+
+// site says whether the branch at an address is one of dispatches: where its module is, whether it is a call, and whether
+// it always dispatches.
+func (t *Tracer) site(s *mem.Space, site uint64) (bias uint64, call, always, ok bool) {
 	r := t.Result
 	a := s.Find(site)
 	if a == nil || a.Back == nil || a.Name != r.Function.Module {
-		return nil
+		return 0, false, false, false
 	}
 	if t.modules == nil {
 		t.modules = modules{}
 	}
 	m := t.modules.of(a)
 	if m == nil || m.build != r.Function.BuildID {
-		return nil
+		return 0, false, false, false
 	}
-	bias := m.bias(a)
+	bias = m.bias(a)
 	if off := site - bias; off < r.Function.Offset || off >= r.Function.End {
+		return 0, false, false, false
+	}
+	call, ok = indirect(s, site)
+	_, always = slices.BinarySearch(r.Sites, site-bias)
+	return bias, call, always, ok && kindOf(call) == r.Kind
+}
+
+// trace is an exec.Machine's Trace: compiled code may note dispatches within one code object and one frame.
+func (t *Tracer) trace(s *mem.Space, site uint64) *exec.Trace {
+	_, call, always, ok := t.site(s, site)
+	if !ok || !always {
 		return nil
 	}
-	call, ok := indirect(s, site)
-	if !ok || kindOf(call) != r.Kind {
+	tr := &exec.Trace{Value: t.Result.Location.place(call), To: &t.notes}
+	if t.Result.FrameKnown {
+		f := t.Result.Frame.place(call)
+		tr.Frame = &f
+	}
+	return tr
+}
+
+// place is where Value looks.
+func (l Loc) place(call bool) exec.Place {
+	p := exec.Place{Slot: l.Reg, Mem: l.Mem}
+	if l.Mem {
+		p.Off = l.Off
+	}
+	if call && l.Reg == ir.RSP {
+		p.Off += 8
+	}
+	return p
+}
+
+// noted is an exec.Machine's Noted.
+func (t *Tracer) noted(sys *kernel.System) {
+	n := &t.notes
+	at, r := t.Cursor, t.Result
+	top := &at.stack[len(at.stack)-1]
+	step := &t.now
+	*step = Step{Frame: top.frame, Code: top.code, Depth: len(at.stack) - 1}
+	for _, e := range n.At[:n.N] {
+		pc := e.Value + uint64(r.Delta)
+		if pc == at.last && r.Redispatch {
+			continue
+		}
+		at.last = pc
+		step.HLPC, step.Offset, step.Handler = pc, pc-top.code.Start, e.Target-t.bias
+		t.OnStep(sys, step)
+	}
+	n.N = 0
+}
+
+// Watch is an exec.Machine's Watch.
+func (t *Tracer) Watch(s *mem.Space, site uint64) exec.Watcher {
+	bias, call, always, ok := t.site(s, site)
+	if !ok {
 		return nil
 	}
-	_, always := slices.BinarySearch(r.Sites, site-bias)
+	r := t.Result
 	return func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64) {
 		v, ok := r.Location.Value(c, s, call)
 		if !ok || !always && !r.Dispatch.explains(s, v, target, bias) {
 			return // not a dispatch: a switch within a handler
 		}
+		t.bias = bias
 		t.step(sys, s, c, call, v+uint64(r.Delta), target-bias)
 	}
 }
@@ -145,7 +211,12 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 			t.OnCode(top.code.Digest, labelOf(r.rule.Label, parts))
 		}
 	}
-	t.OnStep(sys, Step{HLPC: pc, Frame: frame, Code: top.code, Offset: pc - top.code.Start, Handler: handler, Depth: len(at.stack) - 1})
+	t.now = Step{HLPC: pc, Frame: frame, Code: top.code, Offset: pc - top.code.Start, Handler: handler, Depth: len(at.stack) - 1}
+	t.OnStep(sys, &t.now)
+	t.notes.Frame, t.notes.Start, t.notes.Size = frame, top.code.Start-uint64(r.Delta), top.code.Size
+	if r.rule == nil {
+		t.notes.Size = math.MaxUint64
+	}
 }
 
 // maxIdentity bounds the bytes that identify a code object.

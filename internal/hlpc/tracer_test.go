@@ -42,15 +42,15 @@ func recordWith(t *testing.T, r *hlpc.Result, onCode func(hlpc.Digest, hlpc.Labe
 		t.Fatal(err)
 	}
 	var steps []step
-	tracer := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnStep: func(sys *kernel.System, s hlpc.Step) {
+	tracer := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnStep: func(sys *kernel.System, s *hlpc.Step) {
 		w, err := sys.CurrentProcess().Mem.ReadU(s.HLPC, 4)
 		if err != nil {
 			t.Fatalf("no code at %+v", s)
 		}
-		steps = append(steps, step{s, w})
+		steps = append(steps, step{*s, w})
 	}, OnCode: onCode}
 	m := exec.New(expr.New())
-	m.Watch = tracer.Watch
+	tracer.Attach(m)
 	if stop := m.Run(sys, &exec.Facts{}, 1e9); stop.Kind != exec.Exited || sys.ExitStatus() != (kernel.Status{}) {
 		t.Fatalf("%+v, %+v: %s", stop, sys.ExitStatus(), sys.Stderr().Data)
 	}

@@ -13,8 +13,9 @@ type Source struct {
 	Block *ir.Block
 	// Touch is the slots whose being symbolic makes the block the concolic evaluator's.
 	Touch ir.SlotSet
-	// Watched says that the indirect branch at the end is the caller's.
+	// Watched says that the indirect branch at the end is the caller's, but for what Trace can note.
 	Watched bool
+	Trace   *Trace
 	// Flags is the lazy-flags operation to expect where the block does not set one before it needs it.
 	Flags ir.CC
 }

@@ -37,6 +37,10 @@ func (g *gen) uop(u *ir.Uop, i int) bool {
 		return g.sx(u)
 	case ir.MulHU, ir.MulHS:
 		return g.mulHigh(u)
+	case ir.UDiv, ir.URem, ir.SDiv, ir.SRem:
+		return g.divide(u)
+	case ir.Ctz, ir.Clz:
+		g.scan(u)
 	case ir.Bswap:
 		return g.bswap(u)
 	case ir.Load:
@@ -77,7 +81,10 @@ func (g *gen) uop(u *ir.Uop, i int) bool {
 		g.branch(ccNE)
 	case ir.JmpInd:
 		if g.src.Watched {
-			return false
+			if g.src.Trace == nil {
+				return false
+			}
+			g.note(u, i)
 		}
 		g.indirect(u)
 	default:
@@ -413,6 +420,83 @@ func (g *gen) mulHigh(u *ir.Uop) bool {
 	g.mask(rax, u.W)
 	g.result(u.D, rax)
 	return true
+}
+
+// divide compiles divisions, with a result for each divisor as the rows have it.
+func (g *gen) divide(u *ir.Uop) bool {
+	if !natural(u.W) {
+		return false
+	}
+	signed, rem := u.Op == ir.SDiv || u.Op == ir.SRem, u.Op == ir.URem || u.Op == ir.SRem
+	extend := g.mask
+	if signed {
+		extend = g.signExtend
+	}
+	b, v, known := g.addend(u)
+	if known {
+		g.constant(rcx, v)
+	} else {
+		g.mov(rcx, b)
+	}
+	g.mov(rax, g.read(u.A))
+	extend(rax, u.W)
+	extend(rcx, u.W)
+	g.op(64, 0x85, rcx, direct(rcx))
+	byZero := g.jcc(ccE)
+	var done []int
+	if signed {
+		g.opImm(64, opCmp, direct(rcx), -1) // the quotient of the least number does not fit
+		byOther := g.jcc(ccNE)
+		if rem {
+			g.constant(rax, 0)
+		} else {
+			g.op(64, 0xf7, 3, direct(rax)) // neg
+		}
+		done = append(done, g.jmp())
+		g.land(byOther)
+		g.emit(0x48, 0x99) // cqo
+		g.op(64, 0xf7, 7, direct(rcx))
+	} else {
+		g.constant(rdx, 0)
+		g.op(64, 0xf7, 6, direct(rcx))
+	}
+	if rem {
+		g.mov(rax, rdx)
+	}
+	done = append(done, g.jmp())
+	g.land(byZero)
+	switch {
+	case rem: // the dividend
+	case signed: // 1 or -1
+		g.shiftImm(64, extShr, direct(rax), 63)
+		g.lea(rax, rm{base: rax, index: rax, mem: true, disp: -1})
+	default:
+		g.constant(rax, ^uint64(0))
+	}
+	for _, j := range done {
+		g.land(j)
+	}
+	g.mask(rax, u.W)
+	g.result(u.D, rax)
+	return true
+}
+
+// scan is Ctz and Clz.
+func (g *gen) scan(u *ir.Uop) {
+	g.mov(rcx, g.read(u.A))
+	g.mask(rcx, u.W)
+	if u.Op == ir.Ctz {
+		g.constant(rdx, uint64(u.W))
+		g.op(64, 0x0fbc, rax, direct(rcx)) // bsf
+		g.op(64, 0x0f44, rax, direct(rdx)) // cmove
+	} else {
+		g.constant(rdx, ^uint64(0))
+		g.op(64, 0x0fbd, rax, direct(rcx)) // bsr
+		g.op(64, 0x0f44, rax, direct(rdx))
+		g.op(64, 0xf7, 3, direct(rax)) // neg
+		g.lea(rax, at(rax, int32(u.W)-1))
+	}
+	g.result(u.D, rax)
 }
 
 func (g *gen) bswap(u *ir.Uop) bool {

@@ -102,6 +102,16 @@ func (g *gen) sseOp(u *ir.Uop) bool {
 		g.shiftImm(64, extShl, direct(rdx), 32)
 		g.op(64, opOr, rax, direct(rdx))
 		g.result(u.D, rax)
+	case ir.VAlign:
+		g.mov(rax, g.read(u.A))
+		g.mov(rdx, g.read(u.B))
+		if u.Imm == 8 {
+			g.mov(rax, rdx)
+		} else if u.Imm > 0 {
+			g.op(64, 0x0fac, rdx, direct(rax)) // shrd
+			g.emit(byte(u.Imm) * 8)
+		}
+		g.result(u.D, rax)
 	case ir.VShuf4:
 		g.loadXMM(xmm0, u.A, 64)
 		g.sse(0xf2, 0x0f70, xmm0, direct(xmm0))

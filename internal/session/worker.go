@@ -242,7 +242,7 @@ func (w *worker) hookImports(space *mem.Space) {
 // watch begins to follow the interpreted program. No code of it is translated yet, or all is forgotten.
 func (w *worker) watch() {
 	if w.high != nil {
-		w.m.Watch = w.high.Watch
+		w.high.Attach(w.m)
 	}
 }
 
