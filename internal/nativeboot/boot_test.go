@@ -246,6 +246,21 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// What Linux answers without a system call is not answered.
+func TestVsyscall(t *testing.T) {
+	if err := Probe(); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	cfg := kernel.Config{Path: compile(t, "testdata/early.c"), Argv: []string{"prog", "vsyscall"}, DeviceEnabled: true}
+	sys := boot(t, cfg)
+	ended, err := (&Boot{Sys: sys, Before: func(string) bool { return false }}).Run(context.Background())
+	if err != nil {
+		t.Logf("%v", err) // vsyscall=xonly or emulate
+	} else if got, want := finish(t, sys), finish(t, boot(t, cfg)); !strings.HasPrefix(ended, "a fault at") || got != want {
+		t.Errorf("ended %q, %s, want %s", ended, got, want)
+	}
+}
+
 // children are the processes that this one has.
 func children(t *testing.T) (list []int) {
 	t.Helper()

@@ -10,7 +10,8 @@
 // Only instructions are. A process of the host, empty but for one page, is given the memory and the registers of the guest's task.
 // It runs under ptrace(2) with PTRACE_SYSEMU: no system call of its is ever executed, each is answered by the
 // model (package kernel), whose address space is lent to the process meanwhile (mem.Remote). So the guest sees the
-// same Linux as in the machine, and nothing of it can touch the host.
+// same Linux as in the machine, and nothing of it can touch the host. A seccomp filter kills the process at any call that
+// is executed after all and is not one of ours.
 //
 // Instructions that would tell the host's processor from the machine's are caught: RDTSC faults (PR_SET_TSC), and those
 // like CPUID are found wherever memory becomes executable and replaced by a breakpoint. Not every processor can let CPUID fault
@@ -24,8 +25,8 @@
 // Before says so, and where something comes that is not done natively (threads, children, timers, signals, generated code). The state is the one that the machine would have reached; what differs is
 // Retired, which the clock does not depend on then (kernel.System).
 //
-// Three things escape: the page of vsyscall(2), where Linux answers a time of its own; results that the processor leaves undefined;
-// and in the memory that FXSAVE writes what is no register: MXCSR_MASK and the last x87 instruction.
+// Two things escape: results that the processor leaves undefined, and in the memory that FXSAVE writes what is no
+// register: MXCSR_MASK and the last x87 instruction.
 //
 // Glossary: gate the page of our own in the process, guest's what belongs to the model.
 package nativeboot

@@ -1,6 +1,7 @@
 package nativeboot
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,6 +34,9 @@ var gateCode = []byte{0x0f, 0x05, 0xcc, 0, 0, 0, 0, 0, 'g', 'u', 'e', 's', 't', 
 const (
 	gateName = gate + 8
 	gateStop = gate + 3 // where the process is after gateCode
+
+	filterAt   = gateSize - 256
+	gateFilter = gate + filterAt // of system calls
 )
 
 // syscallStop marks the stop signal of a system call (PTRACE_O_TRACESYSGOOD).
@@ -74,9 +78,10 @@ func start(code map[uint64][]byte) (*process, error) {
 		p.stubs[gate+uint64(len(page))] = at
 		page = append(page, code[at]...)
 	}
-	if len(page) > gateSize {
+	if len(page) > filterAt {
 		return nil, errors.New("too much code of models")
 	}
+	page = append(append(page, make([]byte, filterAt-len(page))...), filter()...)
 	var err error
 	p.pid, err = syscall.ForkExec("/proc/self/exe", []string{"symchef-native-boot"}, &syscall.ProcAttr{
 		Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.fd},
@@ -131,8 +136,38 @@ func (p *process) prepare(page []byte) error {
 	if err := p.clear(); err != nil {
 		return err
 	}
-	_, err = p.invoke(unix.SYS_PRCTL, unix.PR_SET_TSC, unix.PR_TSC_SIGSEGV)
-	return err
+	if _, err = p.invoke(unix.SYS_PRCTL, unix.PR_SET_TSC, unix.PR_TSC_SIGSEGV); err != nil {
+		return fmt.Errorf("PR_SET_TSC: %w", err)
+	}
+	if _, err = p.invoke(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err == nil {
+		_, err = p.invoke(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, gateFilter)
+	}
+	if err != nil {
+		return fmt.Errorf("seccomp: %w", err)
+	}
+	return nil
+}
+
+// filter is a struct sock_fprog at gateFilter and its program: a system call that is executed after all, which vsyscall(2) is, kills the
+// process unless it is one of ours, made in the gate.
+func filter() []byte {
+	const site, low, high = gate + 2, 8, 12 // what instruction_pointer is there; its halves in struct seccomp_data, in bytes
+	prog := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: low},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 3, K: uint32(site & (1<<32 - 1))},
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: high},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(site >> 32)},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_KILL_PROCESS},
+	}
+	le := binary.LittleEndian
+	b := le.AppendUint64(nil, uint64(len(prog)))
+	b = le.AppendUint64(b, gateFilter+16)
+	for _, i := range prog {
+		b = append(le.AppendUint16(b, i.Code), i.Jt, i.Jf)
+		b = le.AppendUint32(b, i.K)
+	}
+	return b
 }
 
 // native returns the address in the gate of a hook's code, and that of any other hook.
