@@ -125,6 +125,13 @@ func (s *complete) Remove(ids map[uint64]bool) {
 	}
 }
 
+// Learn implements search.Learner.
+func (s *complete) Learn(at search.Place, fresh bool) {
+	if l, ok := s.sr.(search.Learner); ok {
+		l.Learn(at, fresh)
+	}
+}
+
 // sorted lists the groups, oldest first.
 func (s *complete) sorted() []*group {
 	var l []*group

@@ -130,6 +130,8 @@ type Explorer struct {
 	cur      *state.State // the running state
 	node     *search.Node // of cur
 	at       high.ID      // where cur was picked
+	from     search.Place // where cur was forked
+	size     int          // of the high-level tree when cur was picked
 	gaveWay  bool         // cur waits
 	trail    *Trail       // the path to follow; nil when exploring
 	nextID   uint64
@@ -244,8 +246,18 @@ func (x *Explorer) loop(c context.Context) {
 			return
 		}
 		if !x.step(x.cur) || x.gaveWay {
+			if !x.gaveWay {
+				x.learn()
+			}
 			x.cur, x.gaveWay = nil, false
 		}
+	}
+}
+
+// learn tells the searcher what became of its choice.
+func (x *Explorer) learn() {
+	if l, ok := x.sr.(search.Learner); ok && x.cfg.High != nil {
+		l.Learn(x.from, x.cfg.High.Tree.Size() > x.size)
 	}
 }
 

@@ -73,7 +73,10 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 		x.count(p)
 		return nil, true
 	}
-	x.node, x.at = p.node, p.at
+	x.node, x.at, x.from = p.node, p.at, p.place
+	if x.cfg.High != nil {
+		x.size = x.cfg.High.Tree.Size()
+	}
 	if s = p.st; s == nil {
 		var err error
 		if s, err = x.materialise(p); err != nil {
@@ -96,6 +99,7 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 	switch res {
 	case solver.Unsat:
 		x.Counts.Infeasible++
+		x.learn()
 		return nil, true
 	case solver.Unknown:
 		x.drop(s, x.undecided("query", conj))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sort"
 	"strings"
 )
@@ -32,9 +31,20 @@ var schemes = map[string]func(*Place) uint64{
 	"opcode":       func(p *Place) uint64 { return p.Opcode },
 	"stack":        func(p *Place) uint64 { return p.Stack },
 	"line":         func(p *Place) uint64 { return p.Line },
-	// Weighted: by the Guide, and by forkWeight.
+	// Weighted: by the yield of sites, by the Guide, and by forkWeight.
+	"hlpc-yield":      func(p *Place) uint64 { return p.Dynamic },
+	"llpc-yield":      func(p *Place) uint64 { return p.PC },
 	"branch-distance": func(p *Place) uint64 { return p.Static },
 	"fork-weight":     func(p *Place) uint64 { return p.Chain },
+}
+
+// site is an instruction of the interpreted program, and one of the machine within it, or 0.
+type site struct{ static, pc uint64 }
+
+// sites are the schemes whose classes are weighed by the yield of a site.
+var sites = map[string]func(*Place) site{
+	"hlpc-yield": func(p *Place) site { return site{p.Static, 0} },
+	"llpc-yield": func(p *Place) site { return site{p.Static, p.PC} },
 }
 
 // SchemeNames lists the classification schemes.
@@ -55,8 +65,8 @@ const forkWeight = 0.75
 // tree of classes, one level per scheme; a pick descends from the root, choosing
 // among the children of each class with equal probability, or by weight.
 //
-// A pick costs a step per level, and a logarithm per weighted one. When the Guide has learned
-// something, its classes are weighed anew, but not before guideEvery picks more.
+// A pick costs a step per level, and a logarithm per weighted one. When something was learned, by the Guide or from the
+// candidates picked before, classes are weighed anew, but not before guideEvery picks more.
 type cupa struct {
 	levels []string
 	key    []func(*Place) uint64
@@ -66,7 +76,12 @@ type cupa struct {
 	guide  Guide
 	guided int // edges of the guide when classes were last weighed
 	picks  int // since then
+	yields map[site]*yield
+	stale  bool // something was learned since then
 }
+
+// yield counts the candidates of a site that were picked, and those of them that led to something new.
+type yield struct{ picked, fresh float64 }
 
 const guideEvery = 16
 
@@ -74,7 +89,8 @@ const guideEvery = 16
 type class struct {
 	up    *class
 	key   uint64
-	slot  int // in up.kids
+	site  site // of schemes that have one
+	slot  int  // in up.kids
 	kids  []*class
 	index map[uint64]*class
 	sum   fenwick  // of the children's weights; nil if all are equal
@@ -83,7 +99,7 @@ type class struct {
 
 // NewCUPA returns a class-uniform searcher with the schemes named, from the root on.
 func NewCUPA(names []string, seed uint64) (Searcher, error) {
-	s := &cupa{levels: names, root: &class{}, rng: source(seed), at: map[uint64]*class{}}
+	s := &cupa{levels: names, root: &class{}, rng: source(seed), at: map[uint64]*class{}, yields: map[site]*yield{}}
 	for i, n := range names {
 		f, ok := schemes[n]
 		if !ok {
@@ -108,6 +124,41 @@ func (s *cupa) distances(level int) bool {
 	return s.levels[level] == "branch-distance" && s.guide != nil
 }
 
+// learns tells that the children of a class at level are weighed by what is learned.
+func (s *cupa) learns(level int) bool { return s.distances(level) || sites[s.levels[level]] != nil }
+
+// weight is that of a child of a class at level, which learns.
+func (s *cupa) weight(level int, kid *class) float64 {
+	if s.distances(level) {
+		return s.guide.Weight(kid.key)
+	}
+	y := s.yields[kid.site]
+	if y == nil {
+		y = &yield{}
+	}
+	return (y.fresh + 1) / (y.picked + 2) // Laplace's rule of succession
+}
+
+// Learn implements Learner.
+func (s *cupa) Learn(at Place, fresh bool) {
+	for _, l := range s.levels {
+		of := sites[l]
+		if of == nil {
+			continue
+		}
+		y := s.yields[of(&at)]
+		if y == nil {
+			y = &yield{}
+			s.yields[of(&at)] = y
+		}
+		y.picked++
+		if fresh {
+			y.fresh++
+		}
+		s.stale = true
+	}
+}
+
 // Guide implements Guided. It comes before the first candidate.
 func (s *cupa) Guide(g Guide) { s.guide = g }
 
@@ -118,6 +169,9 @@ func (s *cupa) Add(c Candidate) {
 		kid := n.index[k]
 		if kid == nil {
 			kid = &class{up: n, key: k, slot: len(n.kids)}
+			if of := sites[s.levels[i]]; of != nil {
+				kid.site = of(&c.Place)
+			}
 			if n.index == nil {
 				n.index = map[uint64]*class{}
 			}
@@ -126,8 +180,8 @@ func (s *cupa) Add(c Candidate) {
 			switch {
 			case s.forks(i):
 				n.sum = n.sum.append(0)
-			case s.distances(i):
-				n.sum = n.sum.append(s.guide.Weight(k))
+			case s.learns(i):
+				n.sum = n.sum.append(s.weight(i, kid))
 			}
 		}
 		n = kid
@@ -153,8 +207,11 @@ func (s *cupa) Next() (uint64, bool) {
 	if len(s.at) == 0 {
 		return 0, false
 	}
-	if s.picks++; s.guide != nil && s.picks >= guideEvery && s.guided != s.guide.Edges() {
-		s.picks, s.guided = 0, s.guide.Edges()
+	if s.guide != nil && s.guided != s.guide.Edges() {
+		s.guided, s.stale = s.guide.Edges(), true
+	}
+	if s.picks++; s.picks >= guideEvery && s.stale {
+		s.picks, s.stale = 0, false
 		s.reweigh(s.root, 0)
 	}
 	n := s.root
@@ -178,18 +235,22 @@ func (s *cupa) Next() (uint64, bool) {
 	return id, true
 }
 
-// reweigh asks the guide for the weights of all classes below n, which is at level.
+// reweigh weighs all classes below n, which is at level.
 func (s *cupa) reweigh(n *class, level int) {
 	if level == len(s.key) {
 		return
 	}
-	if s.distances(level) {
+	if s.learns(level) {
 		n.sum = n.sum[:0]
 		for _, k := range n.kids {
-			n.sum = n.sum.append(s.guide.Weight(k.key))
+			n.sum = n.sum.append(s.weight(level, k))
 		}
 	}
-	if slices.ContainsFunc(s.levels[level+1:], func(l string) bool { return l == "branch-distance" }) {
+	deeper := false
+	for l := level + 1; l < len(s.levels); l++ {
+		deeper = deeper || s.learns(l)
+	}
+	if deeper {
 		for _, k := range n.kids {
 			s.reweigh(k, level+1)
 		}

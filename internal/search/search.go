@@ -65,6 +65,7 @@ var makers = map[string]func(seed uint64) Searcher{
 	"portfolio": func(seed uint64) Searcher {
 		return &portfolio{members: []Searcher{cupaPath(seed), cupaCov(seed), newRandomPath(seed)}}
 	},
+	"cupa-yield":  cupaYield,
 	"random-path": newRandomPath,
 }
 
@@ -79,6 +80,13 @@ type Guide interface {
 
 // Guided is a Searcher that can use a Guide; without one all instructions weigh the same.
 type Guided interface{ Guide(Guide) }
+
+// Learner is a Searcher that is told what became of the candidates it has chosen.
+type Learner interface {
+	// Learn is called when the path of a candidate that was forked at a place has ended, or there was none; fresh: it went
+	// through the interpreted program where none had been.
+	Learn(at Place, fresh bool)
+}
 
 // Guide gives g to the members that can use it.
 func (p *portfolio) Guide(g Guide) {
@@ -127,6 +135,9 @@ func newRandomPath(seed uint64) Searcher {
 // cupaPath and cupaCov are CHEF's instances (sections 3.3 and 3.4).
 func cupaPath(seed uint64) Searcher { return mustCUPA([]string{"hlpc-dynamic", "llpc"}, seed) }
 func cupaCov(seed uint64) Searcher  { return mustCUPA([]string{"branch-distance", "fork-weight"}, seed) }
+
+// cupaYield prefers places like those from which most new paths were found.
+func cupaYield(seed uint64) Searcher { return mustCUPA([]string{"hlpc-yield", "llpc-yield"}, seed) }
 
 func mustCUPA(names []string, seed uint64) Searcher {
 	s, err := NewCUPA(names, seed)
