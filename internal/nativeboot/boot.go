@@ -171,6 +171,7 @@ func (b *Boot) call(p *process) (stop string, err error) {
 	t.CPU.Set(ir.R11, cpu.FlagsFixed)
 	out := b.Sys.Syscall()
 	if b.Sys.CurrentProcess().Mem != p.space { // execve
+		b.Entered = false
 		return "", errors.Join(p.clear(), b.load(p))
 	}
 	p.space.Flush()
@@ -220,8 +221,14 @@ func (b *Boot) trap(p *process) (stop string) {
 	at := r.Rip - 1
 	k, ok := p.breaks[at]
 	if !ok {
-		r.Rip = at
-		return "a breakpoint at " + p.where(at)
+		var code [2]byte
+		switch n := p.space.Fetch(at-1, code[:]); {
+		case n == 2 && (code[1] == int3 || code[1] == int1):
+			r.Rip = at
+		case n == 2 && code == [2]byte{0xcd, 3}: // int 3
+			r.Rip = at - 1
+		} // else the signal is from outside, or the trap flag is set
+		return "a breakpoint at " + p.where(r.Rip)
 	}
 	r.Rip = at
 	switch k.kind {
@@ -310,11 +317,11 @@ func (b *Boot) fault(p *process) (stop string) {
 	if !tscp && (code[0] != 0x0f || code[1] != 0x31) {
 		switch a := p.space.Find(r.Rip); {
 		case a == nil || a.Prot&guest.ProtExec == 0:
+		case hostProt(a, a.Prot)&unix.PROT_EXEC == 0:
+			return "generated code"
 		case p.bars[guest.PageDown(r.Rip)] && p.walking == 0:
 			p.walk(guest.PageDown(r.Rip))
 			return ""
-		case a.Prot&guest.ProtWrite != 0:
-			return "generated code"
 		}
 		return "a fault at " + p.where(r.Rip)
 	}

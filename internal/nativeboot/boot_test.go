@@ -199,16 +199,17 @@ func TestEarly(t *testing.T) {
 		{"timer", "a timer is set"},
 		{"raise", "a signal is sent"},
 		{"generated", "generated code"},
-		{"protected", "the program ends"},
-		{"written", "the program ends"},
+		{"protected", "generated code"},
+		{"written", "generated code"},
 		{"hidden", "the program ends"},
 		{"shared", "shared memory is mapped"},
 		{"wait", "the program waits"},
 		{"breakpoint", "a breakpoint at " + prog},
 		{"int80", "a system call by another instruction than syscall"},
 		{"gate", "a system call by another instruction than syscall"},
+		{"int3", "a breakpoint at " + prog},
 		{"memory", "much memory is mapped"},
-		{"exec", "the program ends"},
+		{"exec", "generated code"},
 	} {
 		t.Run(x.what, func(t *testing.T) {
 			cfg := kernel.Config{Path: prog, Argv: []string{"prog", x.what, fmt.Sprint(uint64(gate))}, DeviceEnabled: true}
@@ -258,6 +259,17 @@ func TestVsyscall(t *testing.T) {
 		t.Logf("%v", err) // vsyscall=xonly or emulate
 	} else if got, want := finish(t, sys), finish(t, boot(t, cfg)); !strings.HasPrefix(ended, "a fault at") || got != want {
 		t.Errorf("ended %q, %s, want %s", ended, got, want)
+	}
+}
+
+// What cannot be looked through is an error, and nothing is tried.
+func TestHuge(t *testing.T) {
+	if err := Probe(); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	sys := boot(t, kernel.Config{Path: compile(t, "testdata/early.c"), Argv: []string{"prog", "huge"}, DeviceEnabled: true})
+	if ended, err := (&Boot{Sys: sys, Before: func(string) bool { return false }}).Run(context.Background()); err == nil {
+		t.Errorf("ended %q", ended)
 	}
 }
 

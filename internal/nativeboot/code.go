@@ -31,7 +31,11 @@ type breakpoint struct {
 	length uint64 // of the instruction, in bytes
 }
 
-const int3 = 0xcc
+// Instructions that trap.
+const (
+	int3 = 0xcc
+	int1 = 0xf1
+)
 
 // candidate reports whether the opcode of an instruction whose result depends on the processor may begin b: CPUID, XGETBV, RDRAND, RDSEED,
 // RDPID (SDM vol. 2). RDTSC faults.
@@ -56,8 +60,16 @@ var kinds = map[x86asm.Op]breakKind{x86asm.CPUID: cpuid, x86asm.XGETBV: depends,
 // guard puts breakpoints into [start, end) of area a, which has none, if it is executable natively. Pages where it is
 // not known what is code are made not executable.
 func (p *process) guard(a *mem.Area, start, end uint64, prot guest.Prot) {
-	if hostProt(prot)&unix.PROT_EXEC == 0 {
+	if hostProt(a, prot)&unix.PROT_EXEC == 0 {
 		return
+	}
+	// What is behind the end of the file is no file's either.
+	if inFile := a.Start + guest.PageUp(max(uint64(len(a.Back.Data)), a.Off)-a.Off); inFile < end {
+		from := max(start, inFile)
+		if _, err := p.invoke(unix.SYS_MPROTECT, from, end-from, unix.PROT_READ); err != nil {
+			p.fail(err)
+		}
+		end = from
 	}
 	text := make([]byte, end-start)
 	if _, err := p.mem.ReadAt(text, int64(start)); err != nil {
@@ -152,7 +164,7 @@ func (p *process) set3(at uint64, k breakpoint) {
 func (p *process) breakAt(at uint64, kind breakKind) {
 	a := p.space.Find(at)
 	var was [1]byte
-	if a != nil && hostProt(a.Prot)&unix.PROT_EXEC != 0 && p.space.Fetch(at, was[:]) == 1 {
+	if a != nil && hostProt(a, a.Prot)&unix.PROT_EXEC != 0 && p.space.Fetch(at, was[:]) == 1 {
 		p.set3(at, breakpoint{kind: kind, was: was[0]})
 	}
 }

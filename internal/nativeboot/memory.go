@@ -163,7 +163,7 @@ func (p *process) Map(a *mem.Area) {
 		}
 		fd, off = f.fd, a.Off
 	}
-	if _, err := p.invoke(unix.SYS_MMAP, a.Start, a.End-a.Start, hostProt(a.Prot), flags, fd, off); err != nil {
+	if _, err := p.invoke(unix.SYS_MMAP, a.Start, a.End-a.Start, hostProt(a, a.Prot), flags, fd, off); err != nil {
 		p.fail(fmt.Errorf("mmap: %w", err))
 		return
 	}
@@ -171,23 +171,31 @@ func (p *process) Map(a *mem.Area) {
 		return
 	}
 	p.guard(a, a.Start, a.End, a.Prot)
-	mapped := uint64(0)
+	all, writable := uint64(0), uint64(0)
 	for _, b := range append(slices.Clone(p.space.Areas()), a) {
+		all += b.End - b.Start
 		if b.Prot&guest.ProtWrite != 0 {
-			mapped += b.End - b.Start
+			writable += b.End - b.Start
 		}
 	}
-	if p.most > 0 && mapped > p.most {
+	switch {
+	case all > maxMapped:
+		p.fail(errors.New("more is mapped than can be looked through"))
+	case p.most > 0 && writable > p.most:
 		p.limit = "much memory is mapped"
 	}
 }
 
+// maxMapped bounds what the guest may map in all, in bytes: own looks at each page.
+const maxMapped = 1 << 37
+
 // errShared is memory that others may change.
 var errShared = errors.New("shared memory is mapped")
 
-// hostProt is what the process may do where the guest may do prot: not write what it executes.
-func hostProt(prot guest.Prot) uint64 {
-	if prot&guest.ProtWrite != 0 {
+// hostProt is what the process may do in a where the guest may do prot: not write what it executes, nor execute what is
+// no file's.
+func hostProt(a *mem.Area, prot guest.Prot) uint64 {
+	if prot&guest.ProtWrite != 0 || a.Back == nil {
 		prot &^= guest.ProtExec
 	}
 	return uint64(prot)
@@ -234,14 +242,16 @@ func (p *process) unmap(start, end uint64) {
 // Protect is mem.Remote.
 func (p *process) Protect(start, end uint64, prot guest.Prot) {
 	p.restore(start, end)
-	if _, err := p.invoke(unix.SYS_MPROTECT, start, end-start, hostProt(prot)); err != nil {
-		p.fail(fmt.Errorf("mprotect: %w", err))
-		return
-	}
 	for _, a := range p.space.Areas() {
-		if a.Start < end && start < a.End {
-			p.guard(a, max(a.Start, start), min(a.End, end), prot)
+		lo, hi := max(a.Start, start), min(a.End, end)
+		if lo >= hi {
+			continue
 		}
+		if _, err := p.invoke(unix.SYS_MPROTECT, lo, hi-lo, hostProt(a, prot)); err != nil {
+			p.fail(fmt.Errorf("mprotect: %w", err))
+			return
+		}
+		p.guard(a, lo, hi, prot)
 	}
 }
 

@@ -89,7 +89,10 @@ func start(code map[uint64][]byte) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ptrace is not allowed: %w", err)
 	}
-	if err := p.prepare(page); err != nil {
+	if err = p.prepare(page); err == nil && p.fd < 0 {
+		err = errors.New("the kernel has no pidfd")
+	}
+	if err != nil {
 		p.kill()
 		return nil, err
 	}

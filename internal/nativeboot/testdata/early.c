@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
 		char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		memcpy(code, "\xb8\x07\0\0\0\xc3", 6);
 		n = ((int (*)(void))code)();
-	} else if (!strcmp(what, "protected")) { // code that is written, then executed: native
+	} else if (!strcmp(what, "protected")) { // code that is written, then executed
 		char *code = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		memcpy(code, "\xb8\x08\0\0\0\xc3", 6);
 		mprotect(code, 4096, PROT_READ | PROT_EXEC);
@@ -84,6 +84,11 @@ int main(int argc, char **argv) {
 	} else if (!strcmp(what, "breakpoint")) {
 		signal(SIGTRAP, segv);
 		if ((n = sigsetjmp(back, 1)) == 0) __asm__ volatile("int3");
+	} else if (!strcmp(what, "int3")) { // by its long form
+		signal(SIGTRAP, segv);
+		if ((n = sigsetjmp(back, 1)) == 0) __asm__ volatile(".byte 0xcd, 3");
+	} else if (!strcmp(what, "huge")) { // a reservation
+		n = mmap(0, 1L << 42, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 	} else if (!strcmp(what, "int80")) {
 		signal(SIGSEGV, segv);
 		if ((n = sigsetjmp(back, 1)) == 0) __asm__ volatile("int $0x80" : : "a"(20));
