@@ -38,9 +38,9 @@ const memoryEvery = 2 * time.Millisecond
 
 // patience is how many collections in a row may find more alive than the limit, although
 // all was given up that can be.
-const patience = 8
+const patience = 16
 
-// memory keeps the run within its memory, of which at most half may be alive between collections: first pending states
+// memory does a worker's part to keep the run within its memory, of which at most half may be alive between collections: first pending states
 // become virtual; then fewer of those on the way to them are kept, and the engine is replaced if its expressions are many. Beyond the whole
 // limit all goes at once. Nothing of it changes what is explored. It returns why the exploration must end if that is not enough.
 // Require: r.mu is held.
@@ -48,10 +48,10 @@ func (w *worker) memory() (why string) {
 	r := w.r
 	h := r.sawMemory()
 	limit := r.o.MaxMemory
-	if limit == 0 || h.live < limit/2 || h.live == r.lastLive {
+	if limit == 0 || h.live < limit/2 || h.live == w.lastLive {
 		return ""
 	}
-	r.lastLive = h.live // wait for the next collection to see the effect
+	w.lastLive = h.live // wait for the next collection to see the effect
 	over := h.live > limit
 	fewer := false
 	if over || w.x.Kept() == 0 {
@@ -60,14 +60,14 @@ func (w *worker) memory() (why string) {
 	}
 	if !over {
 		w.x.Evict(w.x.Kept() / 2)
-		r.over = 0
+		w.over = 0
 		return ""
 	}
 	w.x.Evict(0)
 	if fewer {
 		return ""
 	}
-	if r.over++; r.over > patience {
+	if w.over++; w.over > patience {
 		return "limit: --max-memory"
 	}
 	return ""

@@ -48,9 +48,6 @@ type run struct {
 	ended       int             // low-level paths
 	named       int             // test cases
 	lastSum     time.Time
-	lastMemory  time.Time
-	lastLive    uint64 // bytes
-	over        int    // collections in a row that found more alive than the limit
 	saveErr     error
 	hadBegin    bool
 	saidWithout bool          // which models of imported functions there cannot be
@@ -323,8 +320,8 @@ func (w *worker) onTick(x *explore.Explorer) string {
 		}
 		w.seen = w.tally()
 		r.saveCheckpoint([]explore.Frontier{x.Frontier()})
-	case now.Sub(r.lastMemory) > memoryEvery:
-		r.lastMemory = now
+	case now.Sub(w.lastMemory) > memoryEvery:
+		w.lastMemory = now
 		r.why = w.memory()
 	case r.prog.due(now) || now.Sub(r.lastSum) > time.Second:
 		w.seen = w.tally()

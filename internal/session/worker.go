@@ -32,6 +32,10 @@ type worker struct {
 	past  tally         // of engines that were replaced
 	seen  tally         // what the others may read, under run.mu
 	renew bool          // replace the engine after the present path
+
+	lastMemory time.Time // see memory
+	lastLive   uint64    // bytes
+	over       int       // collections in a row that found more alive than the limit
 }
 
 // tally is a worker's share of the summary.
