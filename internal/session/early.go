@@ -52,11 +52,12 @@ var early = map[string]func(x *scan, c *cpu.CPU) bool{
 
 // earlyExit is the hook of such a function in area a. The address means nothing to a process that has something else there.
 func earlyExit(f func(*scan, *cpu.CPU) bool, a mem.Area) exec.Hook {
+	x := &scan{} // programs call these functions all the time
 	return func(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 		for _, r := range []ir.Slot{ir.RDI, ir.RSI, ir.RDX} {
 			_ = m.Fix(c, r) // as far as the path fixes it
 		}
-		x := &scan{e: m.Ctx, s: s, at: c.R[ir.RDI]}
+		*x = scan{e: m.Ctx, s: s, at: c.R[ir.RDI], exits: x.exits[:0]}
 		if c.Sym.Has(ir.RDI) || !f(x, c) {
 			return false, nil
 		}
@@ -204,6 +205,9 @@ func (x *scan) byte(t *stretch, i uint64) (value, bool) {
 
 // plain reports whether no byte is symbolic up to the first of stops, the limit, or the end of what a model looks at.
 func (x *scan) plain(at uint64, n limit, stops ...value) bool {
+	if len(stops) == 0 {
+		return !x.s.HasSym(at, min(n.hi, maxEarly))
+	}
 	var buf [pieceSize]byte
 	for end := at + min(n.hi, maxEarly); at < end; at += piece(at) {
 		b := buf[:min(piece(at), end-at)]
@@ -325,14 +329,14 @@ func (x *scan) findLast(n limit, at value) bool {
 
 // compare is memcmp, or where the bytes are text (they end with NUL) strcmp and strncmp.
 func (x *scan) compare(c *cpu.CPU, n limit, text bool) bool {
-	a, b := stretch{at: c.R[ir.RDI]}, stretch{at: c.R[ir.RSI]}
 	var ends []value
 	if text {
 		ends = append(ends, x.constant(0))
 	}
-	if c.Sym.Has(ir.RSI) || n.r == 0 && x.plain(a.at, n, ends...) && x.plain(b.at, n, ends...) {
+	if c.Sym.Has(ir.RSI) || n.r == 0 && x.plain(c.R[ir.RDI], n, ends...) && x.plain(c.R[ir.RSI], n, ends...) {
 		return false
 	}
+	a, b := stretch{at: c.R[ir.RDI]}, stretch{at: c.R[ir.RSI]}
 	x.diff = true
 	zero := value{0, x.e.Const(0, 9)}
 	for i := uint64(0); ; i++ {
