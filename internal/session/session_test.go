@@ -12,9 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"symchef/internal/expr"
 	"symchef/internal/replay"
 	"symchef/internal/rundir"
 	"symchef/internal/smtlib"
+	"symchef/internal/solver"
 	"symchef/internal/testcase"
 )
 
@@ -481,5 +483,38 @@ func TestLimits(t *testing.T) {
 	var s rundir.Summary
 	if err := json.Unmarshal([]byte(e.stdout), &s); err != nil || s.Paths.Low != 2 {
 		t.Errorf("JSON: %v %q", err, e.stdout)
+	}
+}
+
+// An input may be called like the output in a path's SMT-LIB2 text.
+func TestInputCalledOutput(t *testing.T) {
+	needPython(t)
+	file := filepath.Join(t.TempDir(), "test_output.py")
+	if err := os.WriteFile(file, []byte("import symchef\ndef test_output(output: symchef.Str(2)):\n    print('yes' if output == 'xy' else 'no', output)\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := runIt(t, Options{Test: file, NoReplay: true})
+	r, err := rundir.Open(e.dir)
+	if err != nil || !e.summary.Exhausted {
+		t.Fatal(err, e.stderr)
+	}
+	symbolic := false
+	for _, x := range e.tests {
+		text, err := r.PathCondition(x.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := expr.New()
+		conj, err := smtlib.Parse(ctx, text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if res, _ := solver.New(ctx, solver.Options{}).Check(solver.Query{Conjuncts: conj}); res != solver.Sat {
+			t.Errorf("%s is %v\n%s", x.ID, res, text)
+		}
+		symbolic = symbolic || strings.Contains(text, "_output[")
+	}
+	if !symbolic {
+		t.Error("no path has symbolic output")
 	}
 }

@@ -97,10 +97,16 @@ func (w *worker) symbolicEnv(s *state.State) error {
 // pathText is the path condition and the symbolic output of s as SMT-LIB2:
 // symbolic bytes of the output are variables output[i] with their definitions.
 func pathText(ctx *expr.Ctx, s *state.State, out mem.Bytes) string {
+	name := "output"
+	for v := 0; v < ctx.NumVars(); v++ {
+		if strings.HasPrefix(ctx.VarName(expr.VarID(v)), name+"[") { // an input is called so
+			name, v = "_"+name, -1
+		}
+	}
 	var output []smtlib.Definition
 	for i, r := range out.Sym {
 		if r != 0 {
-			output = append(output, smtlib.Definition{Name: fmt.Sprintf("output[%d]", i), Value: r})
+			output = append(output, smtlib.Definition{Name: fmt.Sprintf("%s[%d]", name, i), Value: r})
 		}
 	}
 	return smtlib.Print(ctx, s.Conjuncts(ctx), output...)
