@@ -15,8 +15,8 @@ const (
 	incrementalShare = 16
 )
 
-// backend answers by SAT: the incremental instance, then a fresh one under the
-// budget that decides, then the fallback.
+// backend answers by SAT: the incremental instance, then a fresh one under the budget that decides, or a search through all
+// values where they are few, then the fallback.
 type backend struct {
 	chain *Chain
 	graph *bitblast.Graph
@@ -69,14 +69,25 @@ func (b *backend) check(r *request) Result {
 	return b.fresh(r)
 }
 
-// fresh asks an instance without history, in an order without history.
+// fresh asks an instance without history, in an order without history. What it has not answered after
+// a part of the budget is first tried on all values.
 func (b *backend) fresh(r *request) Result {
 	c := b.chain
 	c.stats.Fresh++
 	conj := canonical(c.ctx, r.conj)
 	in := bitblast.NewInstance(bitblast.NewGraph(c.ctx))
 	in.Solver().Stop = c.opts.Stop
-	res := in.Check(conj, nil, c.opts.Budget)
+	first := c.opts.Budget / incrementalShare
+	res := in.Check(conj, nil, first)
+	if res == sat.Unknown && !c.opts.Without["tuples"] {
+		if res := c.dom.tuples(r); res != Unknown {
+			c.stats.Tuples++
+			return res
+		}
+	}
+	if res == sat.Unknown {
+		res = in.Check(conj, nil, c.opts.Budget-first)
+	}
 	s := in.Solver().Stats
 	b.spent.Propagations += s.Propagations
 	b.spent.Conflicts += s.Conflicts

@@ -21,7 +21,7 @@
 //	models     tries the query's own model, then 32 recent ones
 //	cache      exact earlier queries, and known contradictory subsets
 //	domain     one variable of few values: intersects the conjuncts' sets of allowed values
-//	backend    the incremental SAT instance; then a fresh one; then the fallback
+//	backend    the incremental SAT instance; then a fresh one, or all values, where they are few; then the fallback
 //
 // # What the caller promises
 //
@@ -107,7 +107,7 @@ type Options struct {
 	// Observe, when set, is called with every query and its answer.
 	Observe func(Query, Result)
 	// Without names decorators to leave out: "slice", "models", "cache",
-	// "domain", "incremental". For measurements and tests.
+	// "domain", "incremental", "tuples". For measurements and tests.
 	Without map[string]bool
 }
 
@@ -126,6 +126,7 @@ type Stats struct {
 	Folded, Hint, Recent, Cached, Cores, Domains uint64
 
 	Backend   uint64 // answered by the incremental instance
+	Tuples    uint64 // answered by trying all values
 	Fresh     uint64 // asked of a fresh instance
 	Fallbacks uint64 // asked of the fallback
 	Resets    uint64 // of the incremental instance
@@ -146,6 +147,7 @@ func (a Stats) Plus(b Stats) Stats {
 	a.Folded, a.Hint, a.Recent = a.Folded+b.Folded, a.Hint+b.Hint, a.Recent+b.Recent
 	a.Cached, a.Cores, a.Domains = a.Cached+b.Cached, a.Cores+b.Cores, a.Domains+b.Domains
 	a.Backend, a.Fresh, a.Fallbacks, a.Resets = a.Backend+b.Backend, a.Fresh+b.Fresh, a.Fallbacks+b.Fallbacks, a.Resets+b.Resets
+	a.Tuples = a.Tuples + b.Tuples
 	a.Time, a.Propagations, a.Conflicts = a.Time+b.Time, a.Propagations+b.Propagations, a.Conflicts+b.Conflicts
 	return a
 }

@@ -1,0 +1,136 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"symchef/internal/expr"
+)
+
+// tuplesWork is how many evaluations of a node a search through all values may take: some two seconds, when the budget of a fresh instance is four.
+const tuplesWork = 1 << 28
+
+// tuples decides a request by trying all values of its variables, where they are few: digits, say, of a number
+// on which the program does arithmetic that circuits are bad at. Each variable takes the values that the conjuncts about
+// it alone allow; a conjunct is looked at as soon as its variables have values. Unknown: there are too many.
+//
+// Names order the variables, so what is too much does not depend on what was asked before.
+func (s *domain) tuples(r *request) Result {
+	c := s.chain
+	alone := map[expr.VarID][]expr.Ref{}
+	var joint []expr.Ref
+	for _, e := range r.conj {
+		if vars := c.supp.vars(e); len(vars) == 1 {
+			alone[vars[0]] = append(alone[vars[0]], e)
+		} else {
+			joint = append(joint, e)
+		}
+	}
+	values := map[expr.VarID][]uint64{}
+	for _, v := range r.vars {
+		f, ok := s.frame(alone[v], v)
+		if !ok {
+			return Unknown
+		}
+		set, ok := s.allowed(alone[v], v, f)
+		if !ok {
+			return Unknown
+		}
+		for i := range f.n {
+			if set.has(i) {
+				values[v] = append(values[v], f.value(i, c.ctx.VarWidth(v)))
+			}
+		}
+		if len(values[v]) == 0 {
+			r.core = alone[v]
+			return Unsat
+		}
+	}
+	order, settled := s.order(r.vars, joint, values)
+	p := c.ctx.NewPlan(order, joint)
+	next := make([]int, len(order)) // by place: index of the value to try
+	work := 0
+	for i := 0; i >= 0; {
+		vs := values[order[i]]
+		if next[i] == len(vs) {
+			next[i] = 0
+			i--
+			continue
+		}
+		if work += 1 + p.Cost(i); work > tuplesWork {
+			return Unknown
+		}
+		p.Set(i, vs[next[i]])
+		next[i]++
+		if slices.ContainsFunc(settled[i], func(e expr.Ref) bool { return p.Value(e) == 0 }) {
+			continue
+		}
+		if i++; i == len(order) {
+			r.model = c.base(r.hint)
+			for k, v := range order {
+				r.model[v] = values[v][next[k]-1]
+			}
+			return Sat
+		}
+	}
+	return Unsat
+}
+
+// order puts last what few nodes depend on: they are computed most often. settled is by place in it the conjuncts whose
+// last variable stands there.
+func (s *domain) order(vars []expr.VarID, joint []expr.Ref, values map[expr.VarID][]uint64) (order []expr.VarID, settled [][]expr.Ref) {
+	c := s.chain
+	left := slices.SortedFunc(slices.Values(vars), func(x, y expr.VarID) int {
+		return strings.Compare(c.ctx.VarName(x), c.ctx.VarName(y))
+	})
+	nodes := s.nodes(joint)
+	order = make([]expr.VarID, len(left))
+	for i := len(order) - 1; i >= 0; i-- {
+		uses := map[expr.VarID]int{}
+		for _, n := range nodes {
+			for _, v := range c.supp.vars(n) {
+				uses[v]++
+			}
+		}
+		last := slices.MinFunc(left, func(x, y expr.VarID) int {
+			return cmp.Or(cmp.Compare(uses[x], uses[y]), cmp.Compare(len(values[y]), len(values[x])))
+		})
+		order[i] = last
+		left = slices.DeleteFunc(left, func(v expr.VarID) bool { return v == last })
+		nodes = slices.DeleteFunc(nodes, func(n expr.Ref) bool { return slices.Contains(c.supp.vars(n), last) })
+	}
+	settled = make([][]expr.Ref, len(order))
+	for _, e := range joint {
+		i := len(order) - 1
+		for !slices.Contains(c.supp.vars(e), order[i]) {
+			i--
+		}
+		settled[i] = append(settled[i], e)
+	}
+	return order, settled
+}
+
+// nodes lists the nodes of refs that mention a variable, each once.
+func (s *domain) nodes(refs []expr.Ref) (list []expr.Ref) {
+	c := s.chain
+	gen := c.newMark()
+	s.todo = append(s.todo[:0], refs...)
+	for len(s.todo) > 0 {
+		t := s.todo[len(s.todo)-1]
+		s.todo = s.todo[:len(s.todo)-1]
+		if c.mark[t] == gen {
+			continue
+		}
+		c.mark[t] = gen
+		if len(c.supp.vars(t)) > 0 {
+			list = append(list, t)
+		}
+		for i, o := range [...]expr.Ref{c.ctx.A(t), c.ctx.B(t), c.ctx.C(t)} {
+			if i < c.ctx.Kind(t).Arity() {
+				s.todo = append(s.todo, o)
+			}
+		}
+	}
+	return list
+}

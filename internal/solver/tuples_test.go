@@ -1,0 +1,102 @@
+package solver
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"symchef/internal/expr"
+)
+
+// digits returns k decimal digits, their conditions, and the number that they write.
+func digits(e *expr.Ctx, name string, k int) (conj []expr.Ref, number expr.Ref) {
+	number = e.Const(0, 32)
+	for i := range k {
+		d := e.Var(name+string(rune('0'+i)), 8)
+		conj = append(conj, e.Ule(e.Const('0', 8), d), e.Ule(d, e.Const('9', 8)))
+		number = e.Add(e.Mul(number, e.Const(10, 32)), e.ZExt(e.Sub(d, e.Const('0', 8)), 32))
+	}
+	return conj, number
+}
+
+// TestTuples: arithmetic on numbers that digits write is answered as trying all numbers answers it.
+func TestTuples(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	answered := map[Result]int{}
+rounds:
+	for round := range 200 {
+		e := expr.New()
+		s := New(e, Options{ValidateAll: true})
+		conj, x := digits(e, "x", 1+r.IntN(3))
+		more, y := digits(e, "y", 1+r.IntN(2))
+		conj = append(conj, more...)
+		a, b, c := r.Uint64N(40)+2, r.Uint64N(90)+2, r.Uint64N(2000)+1
+		k := func(v uint64) expr.Ref { return e.Const(v, 32) }
+		conj = append(conj,
+			e.Eq(e.URem(e.Mul(x, x), k(a)), k(c%a)),
+			e.Eq(e.URem(e.Add(x, e.Mul(y, k(3))), k(b)), k(c%b)),
+			e.Ult(e.Mul(x, y), k(c)))
+		nx, ny := uint64(1), uint64(1)
+		for v := range expr.VarID(e.NumVars()) {
+			if e.VarName(v)[0] == 'x' {
+				nx *= 10
+			} else {
+				ny *= 10
+			}
+		}
+		want := Unsat
+		for i := range nx {
+			for j := range ny {
+				if i*i%a == c%a && (i+3*j)%b == c%b && i*j < c {
+					want = Sat
+				}
+			}
+		}
+		req := &request{fresh: len(conj)}
+		for _, q := range conj { // the chain folds constants before
+			if k, isConst := e.IsConst(q); !isConst {
+				req.conj = append(req.conj, q)
+			} else if k == 0 {
+				continue rounds
+			}
+		}
+		for v := range expr.VarID(e.NumVars()) {
+			req.vars = append(req.vars, v)
+		}
+		got := s.dom.tuples(req)
+		if got != want {
+			t.Fatalf("seed %d, round %d: %v, want %v", seed, round, got, want)
+		}
+		if got == Sat {
+			for _, q := range conj {
+				if e.Eval(q, req.model) != 1 {
+					t.Fatalf("seed %d, round %d: the model %v is wrong", seed, round, req.model)
+				}
+			}
+		}
+		answered[got]++
+	}
+	if answered[Sat] < 20 || answered[Unsat] < 20 {
+		t.Errorf("seed %d: a one-sided sample: %v", seed, answered)
+	}
+}
+
+// TestTuplesGivesUp where values are many, or some variable's are not known.
+func TestTuplesGivesUp(t *testing.T) {
+	e := expr.New()
+	s := New(e, Options{})
+	conj, x := digits(e, "x", 9)
+	conj = append(conj, e.Eq(e.Mul(x, x), e.Const(1<<31+1, 32)))
+	req := &request{conj: conj}
+	for v := range expr.VarID(e.NumVars()) {
+		req.vars = append(req.vars, v)
+	}
+	if res := s.dom.tuples(req); res != Unknown {
+		t.Errorf("nine digits: %v", res)
+	}
+	wide := e.Var("wide", 32)
+	req = &request{conj: []expr.Ref{e.Eq(e.Mul(wide, wide), e.Const(17, 32))}, vars: []expr.VarID{e.VarOf(wide)}}
+	if res := s.dom.tuples(req); res != Unknown {
+		t.Errorf("a wide variable: %v", res)
+	}
+}
