@@ -47,10 +47,12 @@ func (s *domain) tuples(r *request) Result {
 			return Unsat
 		}
 	}
-	order, settled := s.order(r.vars, joint, values)
+	order := s.order(r.vars, joint, values)
+	slices.SortFunc(joint, func(x, y expr.Ref) int { // what is cheap first
+		return cmp.Or(cmp.Compare(c.supp.nodes(x), c.supp.nodes(y)), cmp.Compare(c.ctx.Hash(x), c.ctx.Hash(y)))
+	})
 	p := c.ctx.NewPlan(order, joint)
 	next := make([]int, len(order)) // by place: index of the value to try
-	work := 0
 	for i := 0; i >= 0; {
 		vs := values[order[i]]
 		if next[i] == len(vs) {
@@ -58,12 +60,11 @@ func (s *domain) tuples(r *request) Result {
 			i--
 			continue
 		}
-		if work += 1 + p.Cost(i); work > tuplesWork {
+		if p.Work() > tuplesWork {
 			return Unknown
 		}
-		p.Set(i, vs[next[i]])
 		next[i]++
-		if slices.ContainsFunc(settled[i], func(e expr.Ref) bool { return p.Value(e) == 0 }) {
+		if !p.Set(i, vs[next[i]-1]) {
 			continue
 		}
 		if i++; i == len(order) {
@@ -77,15 +78,14 @@ func (s *domain) tuples(r *request) Result {
 	return Unsat
 }
 
-// order puts last what few nodes depend on: they are computed most often. settled is by place in it the conjuncts whose
-// last variable stands there.
-func (s *domain) order(vars []expr.VarID, joint []expr.Ref, values map[expr.VarID][]uint64) (order []expr.VarID, settled [][]expr.Ref) {
+// order puts last what few nodes depend on: they are computed most often.
+func (s *domain) order(vars []expr.VarID, joint []expr.Ref, values map[expr.VarID][]uint64) []expr.VarID {
 	c := s.chain
 	left := slices.SortedFunc(slices.Values(vars), func(x, y expr.VarID) int {
 		return strings.Compare(c.ctx.VarName(x), c.ctx.VarName(y))
 	})
 	nodes := s.nodes(joint)
-	order = make([]expr.VarID, len(left))
+	order := make([]expr.VarID, len(left))
 	for i := len(order) - 1; i >= 0; i-- {
 		uses := map[expr.VarID]int{}
 		for _, n := range nodes {
@@ -100,15 +100,7 @@ func (s *domain) order(vars []expr.VarID, joint []expr.Ref, values map[expr.VarI
 		left = slices.DeleteFunc(left, func(v expr.VarID) bool { return v == last })
 		nodes = slices.DeleteFunc(nodes, func(n expr.Ref) bool { return slices.Contains(c.supp.vars(n), last) })
 	}
-	settled = make([][]expr.Ref, len(order))
-	for _, e := range joint {
-		i := len(order) - 1
-		for !slices.Contains(c.supp.vars(e), order[i]) {
-			i--
-		}
-		settled[i] = append(settled[i], e)
-	}
-	return order, settled
+	return order
 }
 
 // nodes lists the nodes of refs that mention a variable, each once.
