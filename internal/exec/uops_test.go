@@ -217,6 +217,8 @@ func effectUop(r *rand.Rand, cc bool) ir.Uop {
 		case 0: // likely a fault
 		case 1, 2, 3:
 			u.B = ir.R12
+		case 4, 5, 6, 7: // an address in the code, often next to the end of a granule
+			u.A, u.B, u.Imm = ir.Zero, ir.Zero, dataBase+r.Uint64N(8)*1024+1024-r.Uint64N(10)
 		default:
 			u.B = ir.Zero
 		}

@@ -36,9 +36,12 @@ func limitMemory(limit uint64) {
 // memoryEvery is the time between two looks at the memory.
 const memoryEvery = 2 * time.Millisecond
 
-// patience is how many collections in a row may find more alive than the limit, although
-// all was given up that can be.
-const patience = 16
+// How many collections in a row may find more alive than the limit: patience, although all was given up that
+// can be; endurance, while following pending states makes anchors anew that are given up again.
+const (
+	patience  = 16
+	endurance = 20 * patience
+)
 
 // memory does a worker's part to keep the run within its memory, of which at most half may be alive between collections: first pending states
 // become virtual; then fewer of those on the way to them are kept, and the engine is replaced if its expressions are many. Beyond the whole
@@ -64,11 +67,8 @@ func (w *worker) memory() (why string) {
 		return ""
 	}
 	w.x.Evict(0)
-	if fewer {
+	if w.over++; w.over <= patience || fewer && w.over <= endurance {
 		return ""
 	}
-	if w.over++; w.over > patience {
-		return "limit: --max-memory"
-	}
-	return ""
+	return "limit: --max-memory"
 }
