@@ -229,6 +229,11 @@ func (g *gen) poke(o rm, v uint64) {
 // setPC leaves for the block at pc. It returns where the site's number is to be written, which is 0.
 func (g *gen) setPC(pc uint64) (number int) {
 	g.poke(at(r15, ctxPC), pc)
+	return g.leaveBlock()
+}
+
+// leaveBlock leaves for the block whose address is in Context.PC. It returns what setPC does.
+func (g *gen) leaveBlock() (number int) {
 	g.poke(at(r15, ctxUop), ^uint64(0))
 	g.storeImm(64, at(r15, ctxSite), 0)
 	g.emit(0xc3)
@@ -360,6 +365,16 @@ func (g *gen) know(s ir.Slot, v uint64) {
 	g.known[s], g.value[s] = true, v
 	if s < ir.Temp0 {
 		g.poke(slot(s), v)
+	}
+}
+
+// addendIn puts B+Imm into d, which is scratch.
+func (g *gen) addendIn(d reg, u *ir.Uop) {
+	r, v, known := g.addend(u)
+	if known {
+		g.constant(d, v)
+	} else {
+		g.mov(d, r)
 	}
 }
 

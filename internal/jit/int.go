@@ -331,15 +331,11 @@ func (g *gen) testWidth(s ir.Slot, w uint8) {
 }
 
 func (g *gen) ite(u *ir.Uop) {
-	b, v, known := g.addend(u)
-	if known {
-		g.constant(rcx, v)
-		b = rcx
-	}
+	g.addendIn(rcx, u)
 	c := g.read(u.C)
 	g.mov(rdx, c)
 	g.testWidth(u.A, u.W)
-	g.ins(0, 1, false, 0x0f45, rdx, direct(b)) // cmovne
+	g.ins(0, 1, false, 0x0f45, rdx, direct(rcx)) // cmovne
 	g.result(u.D, rdx)
 }
 
@@ -396,12 +392,7 @@ func (g *gen) mulHigh(u *ir.Uop) bool {
 	if !natural(u.W) {
 		return false
 	}
-	b, v, known := g.addend(u)
-	if known {
-		g.constant(rcx, v)
-	} else {
-		g.mov(rcx, b)
-	}
+	g.addendIn(rcx, u)
 	g.mov(rax, g.read(u.A))
 	if u.W == 64 {
 		g.op(64, 0xf7, map[ir.Op]reg{ir.MulHU: 4, ir.MulHS: 5}[u.Op], direct(rcx))
@@ -432,12 +423,7 @@ func (g *gen) divide(u *ir.Uop) bool {
 	if signed {
 		extend = g.signExtend
 	}
-	b, v, known := g.addend(u)
-	if known {
-		g.constant(rcx, v)
-	} else {
-		g.mov(rcx, b)
-	}
+	g.addendIn(rcx, u)
 	g.mov(rax, g.read(u.A))
 	extend(rax, u.W)
 	extend(rcx, u.W)
@@ -548,7 +534,5 @@ func (g *gen) indirect(u *ir.Uop) {
 	g.ins(0, 0, false, 0xff, 4, indexed(r15, rcx, ctxJumps+8)) // jmp
 	g.land(miss)
 	g.store(64, at(r15, ctxPC), rax)
-	g.poke(at(r15, ctxUop), ^uint64(0))
-	g.storeImm(64, at(r15, ctxSite), 0)
-	g.emit(0xc3)
+	g.leaveBlock()
 }

@@ -180,12 +180,8 @@ func (g *gen) loadBoth(u *ir.Uop) {
 		g.loadXMM(xmm1, u.B, 64)
 		return
 	}
-	b, v, known := g.addend(u)
-	if known {
-		g.constant(rcx, v)
-		b = rcx
-	}
-	g.ins(0x66, 1, false, 0x0f6e, xmm1, direct(b)) // movq
+	g.addendIn(rcx, u)
+	g.ins(0x66, 1, false, 0x0f6e, xmm1, direct(rcx)) // movq
 }
 
 func (g *gen) lane(u *ir.Uop, in instr) {

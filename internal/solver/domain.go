@@ -143,9 +143,17 @@ func (s *domain) allowed(conj []expr.Ref, v expr.VarID, f frame) (all valueSet, 
 
 // affordable reports whether evaluating refs on all of f is within domainWork.
 func (s *domain) affordable(refs []expr.Ref, f frame) bool {
+	left := domainWork / f.n
+	return s.walk(refs, func(expr.Ref) bool {
+		left--
+		return left >= 0
+	})
+}
+
+// walk calls visit for every node of refs, each once, until it returns false.
+func (s *domain) walk(refs []expr.Ref, visit func(expr.Ref) bool) bool {
 	c := s.chain
 	gen := c.newMark()
-	left := domainWork / f.n
 	s.todo = append(s.todo[:0], refs...)
 	for len(s.todo) > 0 {
 		t := s.todo[len(s.todo)-1]
@@ -154,7 +162,7 @@ func (s *domain) affordable(refs []expr.Ref, f frame) bool {
 			continue
 		}
 		c.mark[t] = gen
-		if left--; left < 0 {
+		if !visit(t) {
 			return false
 		}
 		for i, o := range [...]expr.Ref{c.ctx.A(t), c.ctx.B(t), c.ctx.C(t)} {

@@ -84,7 +84,13 @@ func (s *domain) order(vars []expr.VarID, joint []expr.Ref, values map[expr.VarI
 	left := slices.SortedFunc(slices.Values(vars), func(x, y expr.VarID) int {
 		return strings.Compare(c.ctx.VarName(x), c.ctx.VarName(y))
 	})
-	nodes := s.nodes(joint)
+	var nodes []expr.Ref // that mention a variable
+	s.walk(joint, func(t expr.Ref) bool {
+		if len(c.supp.vars(t)) > 0 {
+			nodes = append(nodes, t)
+		}
+		return true
+	})
 	order := make([]expr.VarID, len(left))
 	for i := len(order) - 1; i >= 0; i-- {
 		uses := map[expr.VarID]int{}
@@ -101,28 +107,4 @@ func (s *domain) order(vars []expr.VarID, joint []expr.Ref, values map[expr.VarI
 		nodes = slices.DeleteFunc(nodes, func(n expr.Ref) bool { return slices.Contains(c.supp.vars(n), last) })
 	}
 	return order
-}
-
-// nodes lists the nodes of refs that mention a variable, each once.
-func (s *domain) nodes(refs []expr.Ref) (list []expr.Ref) {
-	c := s.chain
-	gen := c.newMark()
-	s.todo = append(s.todo[:0], refs...)
-	for len(s.todo) > 0 {
-		t := s.todo[len(s.todo)-1]
-		s.todo = s.todo[:len(s.todo)-1]
-		if c.mark[t] == gen {
-			continue
-		}
-		c.mark[t] = gen
-		if len(c.supp.vars(t)) > 0 {
-			list = append(list, t)
-		}
-		for i, o := range [...]expr.Ref{c.ctx.A(t), c.ctx.B(t), c.ctx.C(t)} {
-			if i < c.ctx.Kind(t).Arity() {
-				s.todo = append(s.todo, o)
-			}
-		}
-	}
-	return list
 }
