@@ -22,6 +22,7 @@ var (
 	searchTime   = flag.Duration("run-time", 30*time.Minute, "wall clock of a run of BenchmarkSearch, at most: without models solving may take it all")
 	searchSeeds  = flag.Int("seeds", 5, "runs of BenchmarkSearch per target and strategy")
 	searchOnly   = flag.String("targets", "", "those of BenchmarkSearch whose names contain this")
+	searchBy     = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
 	searchUpdate = flag.Bool("update", false, "write docs/search.md and docs/search.svg")
 )
 
@@ -107,6 +108,9 @@ func BenchmarkSearch(b *testing.B) {
 			}
 			r := &row{target: name, exhausted: map[string]bool{}, late: map[string]bool{}, of: map[string][]outcome{}}
 			for _, k := range configs {
+				if *searchBy != "" && *searchBy != k.name {
+					continue
+				}
 				r.exhausted[k.name] = true
 				for seed := range *searchSeeds {
 					sum, err := runTarget(b, file, k, uint64(seed), cache)
