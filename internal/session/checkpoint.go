@@ -51,6 +51,9 @@ type keptTally struct {
 	Time      time.Duration
 }
 
+// checkpointShare bounds what checkpoints cost: so many times as long as one took, its waiting for all workers included, pass before the next.
+const checkpointShare = 50
+
 // checkpoint keeps what is to be explored. Require: no worker changes its part meanwhile.
 func (r *run) checkpoint(parts []explore.Frontier) {
 	r.mu.Lock()
@@ -58,9 +61,8 @@ func (r *run) checkpoint(parts []explore.Frontier) {
 	r.saveCheckpoint(parts)
 }
 
-// saveCheckpoint does; r.mu is held.
+// saveCheckpoint does; r.mu is held, and nextCheckpoint is when it was begun.
 func (r *run) saveCheckpoint(parts []explore.Frontier) {
-	began := time.Now()
 	c := checkpoint{Version: checkpointVersion, Frontiers: parts, Dropped: r.dropped(), TestsSize: r.w.Size(), Elapsed: r.elapsed(),
 		Options: kept{r.o.StdinLen, r.o.ArgvCount, r.o.ArgvLen, r.o.Files, r.o.Env, r.o.AllPaths, r.o.Strategy, r.o.Complete, r.o.Seed}}
 	if r.high != nil {
@@ -74,7 +76,7 @@ func (r *run) saveCheckpoint(parts []explore.Frontier) {
 		return
 	}
 	r.keep(r.w.WriteFrontier(b))
-	r.nextCheckpoint = time.Now().Add(max(r.o.Checkpoint, 20*time.Since(began)))
+	r.nextCheckpoint = time.Now().Add(max(r.o.Checkpoint, checkpointShare*time.Since(r.nextCheckpoint)))
 }
 
 // resume prepares r to go on with the run of directory dir.

@@ -313,8 +313,8 @@ func (w *worker) onTick(x *explore.Explorer) string {
 	case r.saveErr != nil:
 		r.why = "the run directory cannot be written"
 	case r.hadBegin && now.After(r.nextCheckpoint):
+		r.nextCheckpoint = now
 		if r.pool != nil {
-			r.nextCheckpoint = now.Add(r.o.Checkpoint)
 			r.pool.pausing.Store(true)
 			break
 		}
