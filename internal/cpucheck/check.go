@@ -13,18 +13,34 @@ import (
 )
 
 // scratch is the memory of the lifted side: the two pages.
-type scratch struct{ data, stack [PageSize]byte }
+type scratch struct {
+	data, stack [PageSize]byte
+	stray       bool // something was written outside the windows of a State
+}
 
 var errUnmapped = errors.New("cpucheck: unmapped")
 
+// load makes the memory of s.
+func (m *scratch) load(s *State) {
+	if m.stray {
+		*m = scratch{}
+	}
+	copy(m.data[DataBase-DataPage:], s.Data[:])
+	copy(m.stack[StackBase-StackPage:], s.Stack[:])
+}
+
+// store puts the windows into s.
+func (m *scratch) store(s *State) {
+	copy(s.Data[:], m.data[DataBase-DataPage:])
+	copy(s.Stack[:], m.stack[StackBase-StackPage:])
+}
+
 func (m *scratch) at(addr uint64, n int) ([]byte, error) {
-	for _, pg := range []struct {
-		base uint64
-		mem  []byte
-	}{{DataPage, m.data[:]}, {StackPage, m.stack[:]}} {
-		if off := addr - pg.base; off < PageSize && off+uint64(n) <= PageSize {
-			return pg.mem[off:][:n], nil
-		}
+	if off := addr - DataPage; off < PageSize && off+uint64(n) <= PageSize {
+		return m.data[off:][:n], nil
+	}
+	if off := addr - StackPage; off < PageSize && off+uint64(n) <= PageSize {
+		return m.stack[off:][:n], nil
 	}
 	return nil, errUnmapped
 }
@@ -37,8 +53,21 @@ func (m *scratch) ReadMem(addr uint64, p []byte) error {
 
 func (m *scratch) WriteMem(addr uint64, p []byte) error {
 	q, err := m.at(addr, len(p))
+	if err == nil && !inWindow(addr, len(p)) {
+		m.stray = true
+	}
 	copy(q, p)
 	return err
+}
+
+// inWindow reports whether the n bytes at addr lie in State.Data or State.Stack.
+func inWindow(addr uint64, n int) bool {
+	const data, stack = uint64(len(State{}.Data)), uint64(len(State{}.Stack))
+	off, size := addr-DataBase, data
+	if off >= data {
+		off, size = addr-StackBase, stack
+	}
+	return off < size && off+uint64(n) <= size
 }
 
 // Registers puts the registers of s into slots.
@@ -85,37 +114,50 @@ const maxBlocks = 10000
 
 // lifted is the lifted side: a machine and what it has lifted of one code.
 type lifted struct {
-	machine iref.Machine
-	mem     scratch
+	machine *iref.Machine
+	mem     *scratch
+	code    []byte
 	blocks  map[uint64]*ir.Block
+	after   State
 }
 
-// eval runs code on a state. An error means that an instruction is not supported.
-func (l *lifted) eval(code []byte, before *State) (State, error) {
-	after := *before
-	m, blocks := &l.machine, l.blocks
-	*m, l.mem = iref.Machine{Mem: &l.mem}, scratch{}
-	before.Registers(&m.R)
-	copy(l.mem.data[DataBase-DataPage:], before.Data[:])
-	copy(l.mem.stack[StackBase-StackPage:], before.Stack[:])
-	fetch := func(addr uint64, p []byte) int {
-		if off := addr - CodeBase; off < uint64(len(code)) {
-			return copy(p, code[off:])
-		}
-		return 0
+func newLifted() lifted {
+	mem := &scratch{}
+	return lifted{machine: &iref.Machine{Mem: mem}, mem: mem, blocks: map[uint64]*ir.Block{}}
+}
+
+// fetch is lift.Fetch.
+func (l *lifted) fetch(addr uint64, p []byte) int {
+	if off := addr - CodeBase; off < uint64(len(l.code)) {
+		return copy(p, l.code[off:])
 	}
+	return 0
+}
+
+// use makes code that of the following evaluations.
+func (l *lifted) use(code []byte) {
+	l.code = code
+	clear(l.blocks)
+}
+
+// eval is Form.Run with the code of use. An error means that an instruction is not supported. Temporary slots keep what is in them.
+func (l *lifted) eval(_ []byte, before, after *State) error {
+	m := l.machine
+	before.Registers(&m.R)
+	l.mem.load(before)
+	after.Signal = 0
 	pc := uint64(CodeBase)
 	for range maxBlocks {
-		if pc-CodeBase >= uint64(len(code)) {
+		if pc-CodeBase >= uint64(len(l.code)) {
 			break
 		}
-		b := blocks[pc]
+		b := l.blocks[pc]
 		if b == nil {
 			var err error
-			if b, err = lift.Lift(pc, fetch); err != nil {
-				return after, err
+			if b, err = lift.Lift(pc, l.fetch); err != nil {
+				return err
 			}
-			blocks[pc] = b
+			l.blocks[pc] = b
 		}
 		exit := m.Run(b)
 		pc = exit.PC
@@ -125,17 +167,16 @@ func (l *lifted) eval(code []byte, before *State) (State, error) {
 		case iref.Fault:
 			after.Signal = 11
 		case iref.Unsup:
-			return after, fmt.Errorf("%s: %w", lift.Describe(pc, fetch), exit.Err)
+			return fmt.Errorf("%s: %w", lift.Describe(pc, l.fetch), exit.Err)
 		}
 		if exit.Kind != iref.Branch {
 			break
 		}
 	}
 	after.SetRegisters(&m.R)
-	copy(after.Data[:], l.mem.data[DataBase-DataPage:])
-	copy(after.Stack[:], l.mem.stack[StackBase-StackPage:])
+	l.mem.store(after)
 	after.RIP = pc
-	return after, nil
+	return nil
 }
 
 // Form is one instruction form to check.
@@ -149,53 +190,55 @@ type Form struct {
 	Skip func(before *State) bool
 	// X87 also compares the x87 state: control, status, tags, ST(0..7).
 	X87 bool
-	// Run executes the code on a state; nil: lifted, through the reference interpreter.
-	Run func(code []byte, before *State) (State, error)
+	// Run executes the code on a state and makes all of the state after that is compared; nil: lifted, through the reference interpreter.
+	Run func(code []byte, before, after *State) error
 	// Ignore returns ranges of addresses whose contents are not compared.
 	Ignore func(before *State) [][2]uint64
 }
 
-// Check runs a form on states natively and lifted, or by f.Run, and reports the first differences. It returns how many states differ.
-func (c *CPU) Check(t testing.TB, f Form, states []State) int {
+// Check runs a form on n states that fill makes in place (see Each) natively and lifted, or by f.Run, and reports the
+// first differences. It returns how many states differ.
+func (c *CPU) Check(t testing.TB, f Form, n int, fill func(i int, s *State)) int {
 	t.Helper()
-	want, err := c.Run(f.Code, states)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bad := 0
-	c.lifted.blocks = map[uint64]*ir.Block{}
+	bad, got := 0, &c.lifted.after
+	c.lifted.use(f.Code)
 	run := f.Run
 	if run == nil {
 		run = c.lifted.eval
 	}
-	for i := range states {
-		if f.Skip != nil && f.Skip(&states[i]) {
-			continue
+	err := c.Each(f.Code, n, fill, func(before, want *State) bool {
+		if f.Skip != nil && f.Skip(before) {
+			return true
 		}
-		got, err := run(f.Code, &states[i])
-		if err != nil {
+		if err := run(f.Code, before, got); err != nil {
 			t.Errorf("%s: % x: %v", f.Name, f.Code, err)
-			return len(states)
+			bad = n
+			return false
 		}
 		undef := f.Undef
 		if f.UndefIf != nil {
-			undef |= f.UndefIf(&states[i])
+			undef |= f.UndefIf(before)
 		}
 		if f.Ignore != nil {
-			for _, a := range f.Ignore(&states[i]) {
-				copy(got.bytes(a[0], int(a[1]-a[0])), want[i].bytes(a[0], int(a[1]-a[0])))
+			for _, a := range f.Ignore(before) {
+				copy(got.bytes(a[0], int(a[1]-a[0])), want.bytes(a[0], int(a[1]-a[0])))
 			}
 		}
-		d := diff(&states[i], &want[i], &got, undef, f.X87)
+		d := diff(before, want, got, undef, f.X87)
 		if d == "" {
-			continue
+			return true
 		}
 		if bad++; bad <= 2 {
 			t.Errorf("%s: % x: (before: processor, lifted)%s", f.Name, f.Code, d)
 		}
+		return true
+	})
+	if err != nil {
+		t.Errorf("%s: %v", f.Name, err)
+		return n
 	}
 	if bad > 2 {
-		t.Errorf("%s: %d of %d states differ", f.Name, bad, len(states))
+		t.Errorf("%s: %d of %d states differ", f.Name, bad, n)
 	}
 	return bad
 }

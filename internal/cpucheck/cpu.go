@@ -1,36 +1,47 @@
 package cpucheck
 
 import (
-	"bufio"
 	"debug/elf"
 	_ "embed"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 //go:embed testdata/harness.c
 var harness []byte
 
-// CPU is the processor: a child process that executes instructions.
-type CPU struct {
-	in  io.WriteCloser
-	out *bufio.Reader
-	cmd *exec.Cmd
-	buf []byte // the batch being sent
+// batchSize is the number of states that the child process runs at a time: two batches, before and after, stay in the caches.
+const batchSize = 256
 
-	after  []State // of the last Run
-	lifted lifted  // the other side
+// batch is one half of the memory shared with the child process: struct half of harness.c.
+type batch struct {
+	count, codeLen uint64
+	code           [maxCode]byte
+	_              [48]byte
+	before, after  [batchSize]State
+}
+
+// CPU is the processor: a child process that executes instructions. It serves one goroutine.
+type CPU struct {
+	in     io.WriteCloser // a byte names the batch to run
+	out    io.Reader      // and comes back
+	halves *[2]batch
+	lifted lifted // the other side
 }
 
 // New starts the child process, which ends with the test. Without gcc the test is skipped.
-func New(t testing.TB) *CPU {
+func New(t testing.TB) *CPU { return NewN(t, 1)[0] }
+
+// NewN starts n child processes.
+func NewN(t testing.TB, n int) []*CPU {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("cpucheck: no gcc: the processor cannot be asked")
@@ -40,59 +51,100 @@ func New(t testing.TB) *CPU {
 	if err := os.WriteFile(src, harness, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-O1", "-w", "-o", bin, src).CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O2", "-w", "-fno-builtin", "-o", bin, src).CombinedOutput(); err != nil {
 		t.Fatalf("cpucheck: gcc: %v\n%s", err, out)
 	}
-	c := &CPU{cmd: exec.Command(bin)}
-	c.cmd.Stderr = os.Stderr
-	var err error
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
+	cpus := make([]*CPU, n)
+	for i := range cpus {
+		c, err := start(t, bin)
+		if err != nil {
+			t.Fatalf("cpucheck: %v", err)
+		}
+		cpus[i] = c
 	}
-	out, err := c.cmd.StdoutPipe()
+	return cpus
+}
+
+func start(t testing.TB, bin string) (*CPU, error) {
+	const size = unsafe.Sizeof([2]batch{})
+	fd, err := unix.MemfdCreate("cpucheck", unix.MFD_CLOEXEC)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	c.out = bufio.NewReaderSize(out, 1<<20)
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
+	shared := os.NewFile(uintptr(fd), "cpucheck")
+	defer shared.Close()
+	if err := shared.Truncate(int64(size)); err != nil {
+		return nil, err
+	}
+	mem, err := unix.Mmap(fd, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(bin)
+	cmd.Stderr = os.Stderr
+	cmd.ExtraFiles = []*os.File{shared}
+	c := &CPU{halves: (*[2]batch)(unsafe.Pointer(&mem[0])), lifted: newLifted()}
+	if c.in, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if c.out, err = cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
 	}
 	t.Cleanup(func() {
 		c.in.Close()
-		c.cmd.Wait()
+		cmd.Wait()
+		unix.Munmap(mem)
 	})
-	return c
+	return c, nil
 }
 
-// Run executes code once on each state and returns the states after, which the next Run overwrites.
-func (c *CPU) Run(code []byte, states []State) ([]State, error) {
+// Each executes code on n states that fill makes in place (what is there before is of another state), and passes each
+// to use, as it was before and is afterwards, until use returns false. While the child process executes one batch, the
+// one before is used and the next one made.
+func (c *CPU) Each(code []byte, n int, fill func(i int, s *State), use func(before, after *State) bool) error {
 	if len(code) > maxCode {
-		return nil, fmt.Errorf("cpucheck: %d bytes of code, limit %d", len(code), maxCode)
+		return fmt.Errorf("cpucheck: %d bytes of code, limit %d", len(code), maxCode)
 	}
-	sent := make(chan error, 1)
-	go func() {
-		c.buf = binary.LittleEndian.AppendUint64(c.buf[:0], uint64(len(states)))
-		for i := range states {
-			n := len(c.buf)
-			c.buf = append(c.buf, zeroRecord[:]...)
-			states[i].encode(c.buf[n:], code)
+	running := 0 // states of the other half, which the child process executes
+	for half, at := 0, 0; at < n || running > 0; half = 1 - half {
+		b, ready := &c.halves[half], min(n-at, batchSize)
+		for i := range ready {
+			fill(at+i, &b.before[i])
 		}
-		_, err := c.in.Write(c.buf)
-		sent <- err
-	}()
-	c.after = slices.Grow(c.after[:0], len(states))[:len(states)]
-	after := c.after
-	var p [recordSize]byte
-	for i := range after {
-		if _, err := io.ReadFull(c.out, p[:]); err != nil {
-			return nil, fmt.Errorf("cpucheck: child process: %w (% x)", err, code)
+		at += ready
+		done := running
+		if err := c.finish(running); err != nil {
+			return fmt.Errorf("cpucheck: child process: %w (% x)", err, code)
 		}
-		after[i].decode(p[:])
+		if running = ready; ready > 0 {
+			b.count, b.codeLen = uint64(ready), uint64(len(code))
+			copy(b.code[:], code)
+			if _, err := c.in.Write([]byte{byte(half)}); err != nil {
+				return err
+			}
+		}
+		other := &c.halves[1-half]
+		for i := range done {
+			if !use(&other.before[i], &other.after[i]) {
+				return c.finish(running)
+			}
+		}
 	}
-	return after, <-sent
+	return nil
 }
 
-var zeroRecord [recordSize]byte
+// finish waits for the batch of so many states, if any, that the child process executes.
+func (c *CPU) finish(states int) error {
+	if states == 0 {
+		return nil
+	}
+	var p [1]byte
+	_, err := io.ReadFull(c.out, p[:])
+	return err
+}
 
 // Assemble returns the code of each line of AT&T syntax; a line may hold several instructions, separated by semicolons.
 func Assemble(t testing.TB, lines []string) [][]byte {

@@ -92,8 +92,8 @@ var Modelled = map[x86asm.Op]string{
 // Case is one encoding of a form, ready to be checked.
 type Case struct {
 	Check Form
-	// State makes a state.
-	State func(r *rand.Rand) State
+	// State makes a state in place.
+	State func(r *Rand, s *State)
 }
 
 // Case returns a random encoding of the form: registers, addressing, prefixes without effect, immediates.
@@ -218,12 +218,11 @@ func (e *Encodings) prepare(r *rand.Rand, in *lift.Inst, code []byte) (Case, boo
 	}
 	preps = append(preps, more)
 	gen := generator(in)
-	c.State = func(r *rand.Rand) State {
-		s := gen(r)
+	c.State = func(r *Rand, s *State) {
+		gen(r, s)
 		for _, p := range preps {
-			p(r, &s)
+			p(r.Rand, s)
 		}
-		return s
 	}
 	return c, true
 }
@@ -576,7 +575,7 @@ func (o operands) shiftUndef(s *State) (u uint64) {
 }
 
 // generator returns what makes the states of an instruction: integers, or floats of its kind.
-func generator(in *lift.Inst) func(*rand.Rand) State {
+func generator(in *lift.Inst) func(*Rand, *State) {
 	name := strings.TrimSuffix(in.Op.String(), "_XMM")
 	if name[0] == 'F' {
 		switch in.Op {

@@ -3,10 +3,12 @@ package cpucheck
 import (
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +20,8 @@ const (
 	statesPerForm = 2000
 	// casesPerForm is the number of encodings among which they are divided.
 	casesPerForm = 20
+	// longer is how many times more states each encoding runs on in the rounds of make cpu-check.
+	longer = 10
 )
 
 // seedOf returns SYMCHEF_SEED, or a seed from the clock.
@@ -30,38 +34,59 @@ func seedOf(t testing.TB) uint64 {
 	return seed
 }
 
-// TestForms executes every form of the instruction table on the processor and lifted. SYMCHEF_ROUNDS repeats
-// it so many times with other states (make cpu-check).
+// TestForms executes every form of the instruction table on the processor and lifted. With SYMCHEF_ROUNDS (make cpu-check) it
+// does so that many times, each with other encodings and on ten times as many states. SYMCHEF_FIRST is the first round,
+// for going on with a seed where an earlier run stopped.
 func TestForms(t *testing.T) {
-	rounds, _ := strconv.Atoi(os.Getenv("SYMCHEF_ROUNDS"))
+	number := func(name string) int {
+		n, _ := strconv.Atoi(os.Getenv(name))
+		return n
+	}
+	rounds, first := number("SYMCHEF_ROUNDS"), number("SYMCHEF_FIRST")
+	perCase := statesPerForm / casesPerForm
+	if rounds > 0 {
+		perCase *= longer
+	}
 	seed, start := seedOf(t), time.Now()
-	cpu := New(t)
-	batch := make([]State, statesPerForm/casesPerForm)
-	states, differ := 0, 0
-	for round := range max(rounds, 1) {
-		for i, e := range Forms() {
-			if _, ok := Modelled[e.Op]; ok {
-				continue
-			}
-			r := rand.New(rand.NewPCG(seed, uint64(round)<<32|uint64(i)))
-			for range casesPerForm {
-				c, ok := e.Case(r)
-				if !ok {
-					t.Errorf("%s: no encoding that can run", e.Name)
-					break
-				}
-				for j := range batch {
-					batch[j] = c.State(r)
-				}
-				states += len(batch)
-				differ += cpu.Check(t, c.Check, batch)
-			}
+	cpus := NewN(t, runtime.GOMAXPROCS(0))
+	forms := Forms()
+	var states, differ atomic.Int64
+	check := func(cpu *CPU, round, form int) {
+		e := forms[form]
+		if _, ok := Modelled[e.Op]; ok {
+			return
 		}
-		if rounds > 0 {
-			t.Logf("round %d of %d, seed %#x: %d states, %d differ, %v", round+1, rounds, seed, states, differ, time.Since(start).Round(time.Second))
+		r := NewRand(seed, uint64(round)<<32|uint64(form))
+		for range casesPerForm {
+			c, ok := e.Case(r.Rand)
+			if !ok {
+				t.Errorf("%s: no encoding that can run", e.Name)
+				return
+			}
+			differ.Add(int64(cpu.Check(t, c.Check, perCase, func(_ int, s *State) { c.State(r, s) })))
+			states.Add(int64(perCase))
 		}
 	}
-	t.Logf("%d forms, %d states, %d differ", len(Forms()), states, differ)
+	for round := first; round < max(rounds, 1); round++ {
+		var next atomic.Int64
+		var wg sync.WaitGroup
+		for _, cpu := range cpus {
+			wg.Go(func() {
+				for {
+					form := int(next.Add(1)) - 1
+					if form >= len(forms) {
+						return
+					}
+					check(cpu, round, form)
+				}
+			})
+		}
+		wg.Wait()
+		if rounds > 0 {
+			t.Logf("round %d of %d, seed %#x: %d states, %d differ, %v", round+1, rounds, seed, states.Load(), differ.Load(), time.Since(start).Round(time.Second))
+		}
+	}
+	t.Logf("%d forms, %d states, %d differ", len(forms), states.Load(), differ.Load())
 }
 
 var updateFlag = flag.Bool("update", false, "write docs/instructions.md")
@@ -132,30 +157,27 @@ undefined are not compared.
 
 // TestFlagRules: the flags that the table leaves out are kept, so that Defined says no less than the lifter does.
 func TestFlagRules(t *testing.T) {
-	r := rand.New(rand.NewPCG(seedOf(t), 0))
+	r := NewRand(seedOf(t), 0)
 	cpu := New(t)
 	for _, e := range Forms() {
 		if e.Name == "fwait" || Modelled[e.Op] != "" {
 			continue
 		}
-		c, ok := e.Case(r)
+		c, ok := e.Case(r.Rand)
 		if !ok {
 			t.Errorf("%s: no encoding that can run", e.Name)
 			continue
 		}
-		batch := make([]State, 200)
-		for i := range batch {
-			batch[i] = c.State(r)
-		}
-		after, err := cpu.Run(c.Check.Code, batch)
+		err := cpu.Each(c.Check.Code, 200, func(_ int, s *State) { c.State(r, s) }, func(before, after *State) bool {
+			d := (before.Flags ^ after.Flags) & CompareFlags &^ e.Defined &^ e.Undefined
+			if d != 0 && after.Signal == 0 {
+				t.Errorf("%s: % x: the processor changes %s, which the table does not list", e.Name, c.Check.Code, flagNames(d))
+				return false
+			}
+			return true
+		})
 		if err != nil {
 			t.Fatal(err)
-		}
-		for i := range batch {
-			if d := (batch[i].Flags ^ after[i].Flags) & CompareFlags &^ e.Defined &^ e.Undefined; d != 0 && after[i].Signal == 0 {
-				t.Errorf("%s: % x: the processor changes %s, which the table does not list", e.Name, c.Check.Code, flagNames(d))
-				break
-			}
 		}
 	}
 }

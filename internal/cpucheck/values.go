@@ -1,7 +1,6 @@
 package cpucheck
 
 import (
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 )
@@ -84,38 +83,26 @@ func Extended(r *rand.Rand) (uint64, uint16) {
 // AllModes are the rounding modes and denormals-are-zero, flush-to-zero bits of MXCSR, the default often.
 var AllModes = []uint32{0, 0, 0, 0, 0x2000, 0x4000, 0x6000, 0x40, 0x8000, 0x8040, 0xa040, 0xc000, 0xe040}
 
-// Floats returns a generator of states with floats of w bits (integers for w = 0) in the xmm registers and in Data, and one of the
+// Floats returns what makes states with floats of w bits (integers for w = 0) in the xmm registers and in Data, and one of the
 // modes of MXCSR. Its status flags are all set before, since the lifter does not set them.
-func Floats(w int, modes []uint32) func(r *rand.Rand) State {
-	return func(r *rand.Rand) State {
-		s := Random(r)
-		v := func() uint64 {
-			switch w {
-			case 64:
-				return Double(r)
-			case 32:
-				return Single(r) | Single(r)<<32
-			}
-			return Value(r)
-		}
-		for i := range 16 {
-			s.SetXMM(i, v(), v())
-		}
-		for i := 0x180; i < 0x2a0; i += 8 {
-			binary.LittleEndian.PutUint64(s.Data[i:], v())
-		}
+func Floats(w int, modes []uint32) func(r *Rand, s *State) {
+	kind := map[int]int{0: integers, 32: singles, 64: doubles}[w]
+	return func(r *Rand, s *State) {
+		Random(r, s)
+		r.fill(s.FX[160:416], kind)
+		r.fill(s.Data[0x180:0x2a0], kind)
+		r.renew(kind)
 		if r.IntN(4) == 0 { // equal operands
 			lo, hi := s.XMM(1)
 			s.SetXMM(2, lo, hi)
 		}
 		s.SetMXCSR(0x1fbf | modes[r.IntN(len(modes))])
-		return s
 	}
 }
 
-// X87 returns a state with a random stack and control word, all exceptions masked.
-func X87(r *rand.Rand) State {
-	s := Random(r)
+// X87 makes a state with a random stack and control word, all exceptions masked.
+func X87(r *Rand, s *State) {
+	Random(r, s)
 	cw := uint16(0x7f) | []uint16{0, 2, 3, 3}[r.IntN(4)]<<8 | uint16(r.IntN(4))<<10
 	tag := uint8(0xff)
 	if r.IntN(6) == 0 {
@@ -126,10 +113,8 @@ func X87(r *rand.Rand) State {
 		sw &^= 0x7f
 	}
 	s.SetX87(cw, sw, tag)
-	for i := range 8 {
-		sig, se := Extended(r)
-		s.SetST(i, sig, se)
-	}
+	r.fill(s.FX[32:160], extended)
+	r.renew(extended)
 	if r.IntN(8) == 0 {
 		sig, se := s.ST(0)
 		s.SetST(1, sig, se^uint16(r.IntN(2))<<15)
@@ -141,15 +126,13 @@ func X87(r *rand.Rand) State {
 			s.SetST(1, sig, e0+uint16(r.IntN(130))-65)
 		}
 	}
-	return s
 }
 
 // Room is X87 with at least one empty register in most of the states, for pushes.
-func Room(r *rand.Rand) State {
-	s := X87(r)
+func Room(r *Rand, s *State) {
+	X87(r, s)
 	if r.IntN(8) != 0 {
 		top := s.FSW() >> 11 & 7
 		s.SetX87(s.FCW(), s.FSW(), s.FTag()&^(1<<((top+7)&7)))
 	}
-	return s
 }

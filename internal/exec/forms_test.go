@@ -15,14 +15,13 @@ import (
 // does so on more states with the reference interpreter.
 func TestForms(t *testing.T) {
 	const cases, statesPerCase = 5, 10
-	r := testRand(t)
+	r := cpucheck.NewRand(testRand(t).Uint64(), 0)
 	cpu := cpucheck.New(t)
 	m := exec.New(expr.New())
 	m.CompileAfter = 1
 	base := boot(t, rx) // its pages are those of package cpucheck
 	hlt := bytes.Repeat([]byte{0xf4}, guest.PageSize)
-	run := func(code []byte, before *cpucheck.State) (after cpucheck.State, err error) {
-		after = *before
+	run := func(code []byte, before, after *cpucheck.State) error {
 		st := base.Fork()
 		st.Resume(m.Ctx)
 		c, s := parts(st)
@@ -33,7 +32,7 @@ func TestForms(t *testing.T) {
 		before.Registers(&c.R)
 		c.PC = cpucheck.CodeBase
 		if stop := m.Run(st.Sys, &st.Facts, 1<<16); stop.Kind != exec.Exited {
-			return after, fmt.Errorf("%+v", stop)
+			return fmt.Errorf("%+v", stop)
 		}
 		after.RIP, after.Signal = c.PC, uint64(st.Sys.ExitStatus().Signal)
 		if off := c.PC - cpucheck.CodePage; off < guest.PageSize && c.PC-cpucheck.CodeBase >= uint64(len(code)) {
@@ -42,24 +41,21 @@ func TestForms(t *testing.T) {
 		after.SetRegisters(&c.R)
 		s.Read(cpucheck.DataBase, after.Data[:])
 		s.Read(cpucheck.StackBase, after.Stack[:])
-		return after, nil
+		return nil
 	}
-	states, differ := make([]cpucheck.State, statesPerCase), 0
+	differ := 0
 	for _, e := range cpucheck.Forms() {
 		if cpucheck.Modelled[e.Op] != "" {
 			continue
 		}
 		for range cases {
-			c, ok := e.Case(r)
+			c, ok := e.Case(r.Rand)
 			if !ok {
 				t.Errorf("%s: no encoding that can run", e.Name)
 				break
 			}
-			for i := range states {
-				states[i] = c.State(r)
-			}
 			c.Check.Run = run
-			differ += cpu.Check(t, c.Check, states)
+			differ += cpu.Check(t, c.Check, statesPerCase, func(_ int, s *cpucheck.State) { c.State(r, s) })
 		}
 	}
 	t.Logf("%d forms, %d states each, %d differ", len(cpucheck.Forms()), cases*statesPerCase, differ)

@@ -3,7 +3,6 @@ package lift_test
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -182,9 +181,9 @@ func TestIntegerInstructions(t *testing.T) {
 	cpu := cpucheck.New(t)
 	total := 0
 	pool := make([]cpucheck.State, 10*statesPerForm)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := cpucheck.NewRand(seed, 0)
 	for i := range pool {
-		pool[i] = cpucheck.Random(r)
+		cpucheck.Random(r, &pool[i])
 	}
 	families := integerForms()
 	for _, name := range slices.Sorted(maps.Keys(families)) {
@@ -194,17 +193,16 @@ func TestIntegerInstructions(t *testing.T) {
 			for i, f := range forms {
 				lines[i] = f.asm
 			}
-			states := make([]cpucheck.State, statesPerForm)
 			for i, code := range cpucheck.Assemble(t, lines) {
 				f := forms[i]
-				first := r.IntN(len(pool) - len(states) + 1)
-				copy(states, pool[first:])
-				for j := range states {
+				first := r.IntN(len(pool) - statesPerForm + 1)
+				check := cpucheck.Form{Name: f.asm, Code: code, Undef: f.undef, UndefIf: f.undefIf, Skip: f.skip, X87: true}
+				cpu.Check(t, check, statesPerForm, func(j int, s *cpucheck.State) {
+					*s = pool[first+j]
 					if f.prep != nil {
-						f.prep(&states[j])
+						f.prep(s)
 					}
-				}
-				cpu.Check(t, cpucheck.Form{Name: f.asm, Code: code, Undef: f.undef, UndefIf: f.undefIf, Skip: f.skip, X87: true}, states)
+				})
 				total++
 			}
 		})

@@ -40,7 +40,7 @@ type Inst struct {
 // End returns the address of the following instruction.
 func (in *Inst) End() uint64 { return in.PC + uint64(in.Len) }
 
-// lifter emits the uops of one instruction. It returns an *ir.UnsupportedError for a form it does not take.
+// lifter emits the uops of one instruction. It returns unsupported(in) for a form it does not take.
 type lifter func(b *builder, in *Inst) error
 
 // row is one row of the instruction table.
@@ -108,10 +108,14 @@ func (b *builder) setCC(k ir.CCKind, w int, a, s, c ir.Slot) {
 	b.emit(ir.Uop{Op: ir.SetCC, A: a, B: s, C: c, Imm: uint64(ir.MakeCC(k, uint(w)))})
 }
 
-// unsupported reports a form that a row does not take.
-func unsupported(in *Inst) error {
-	return &ir.UnsupportedError{What: fmt.Sprintf("%v (% x)", in.Inst, in.Bytes)}
+// unsupportedError is a form that a row does not take.
+type unsupportedError struct{ in *Inst }
+
+func (e unsupportedError) Error() string {
+	return fmt.Sprintf("unsupported: %v (% x)", e.in.Inst, e.in.Bytes)
 }
+
+func unsupported(in *Inst) error { return unsupportedError{in} }
 
 // Lift decodes and translates the block that starts at pc. An instruction that
 // is not supported ends the block with an Unsup uop, so that what precedes it still runs.

@@ -1,13 +1,12 @@
-// Executes instruction bytes on the processor: reads records from standard
-// input, writes them back as they are afterwards. A batch is a count and so many
-// records. The record is State of state.go; the code runs at CODE. What follows it jumps to leave,
-// elsewhere on its page are int3; a signal is needed for those and for faults only.
+// Executes instruction bytes on the processor. File descriptor 3 is memory shared with cpu.go: two halves, each a
+// header, the states before and the states after. A byte on standard input names the half to run; it comes back on
+// standard output when that is done. The code runs at CODE. What follows it jumps to leave, elsewhere on
+// its page are int3; a signal is needed for those and for faults only.
 #define _GNU_SOURCE
 #include <asm/prctl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -20,22 +19,34 @@
 #define WINDOW 0x800
 #define ENTRY 0x800
 
-struct rec {
+struct regs {
 	uint64_t gpr[16]; // hardware order
-	uint64_t flags, rip, sig, len;
-	uint8_t code[64];
+	uint64_t flags, rip, sig, unused;
 	uint8_t fx[512];
-	uint8_t data[1024];
-	uint8_t stack[512];
 } __attribute__((aligned(16)));
 
+// State of state.go.
+struct state {
+	struct regs regs;
+	uint8_t data[1024];
+	uint8_t stack[512];
+};
+
+#define STATES 256
+struct half {
+	uint64_t count, len;
+	uint8_t code[64];
+	uint8_t unused[48];
+	struct state before[STATES], after[STATES];
+};
+
 // At a fixed low address, so that leave needs no register to reach it.
-#define REC 0x61730000UL
-#define r (*(struct rec *)REC)
+#define REGS 0x61730000UL
+#define r (*(struct regs *)REGS)
 static sigjmp_buf back;
 uint64_t entry = CODE + ENTRY, sp, bp;
 
-void enter(struct rec *);
+void enter(struct regs *);
 void leave(void);
 __asm__(
 "enter:\n"
@@ -46,7 +57,7 @@ __asm__(
 "	push %r15\n"
 "	mov %rsp, sp(%rip)\n"
 "	mov %rbp, bp(%rip)\n"
-"	fxrstor64 224(%rdi)\n"
+"	fxrstor64 160(%rdi)\n"
 "	pushq 128(%rdi)\n"
 "	popfq\n"
 "	mov 0(%rdi), %rax\n"
@@ -83,7 +94,7 @@ __asm__(
 "	mov %r13, 0x61730068\n"
 "	mov %r14, 0x61730070\n"
 "	mov %r15, 0x61730078\n"
-"	fxsave64 0x617300e0\n"
+"	fxsave64 0x617300a0\n"
 "	mov sp(%rip), %rsp\n"
 "	mov bp(%rip), %rbp\n"
 "	pushfq\n"
@@ -121,12 +132,44 @@ static void stop(int sig, siginfo_t *si, void *p) {
 	siglongjmp(back, 1);
 }
 
+// Puts a state's memory onto a page; around it are zeros.
+static void put(uint64_t page, const uint8_t *from, uint64_t size) {
+	memset((void *)page, 0, WINDOW);
+	memcpy((void *)(page + WINDOW), from, size);
+	memset((void *)(page + WINDOW + size), 0, 4096 - WINDOW - size);
+}
+
+static void run(struct half *h) {
+	memset((void *)CODE, 0xcc, 4096);
+	uint8_t *end = (uint8_t *)(CODE + ENTRY) + h->len;
+	memcpy((void *)(CODE + ENTRY), h->code, h->len);
+	memcpy(end, "\xff\x25\0\0\0\0", 6); // jmp *0(%rip)
+	*(void **)(end + 6) = leave;
+	alarm(30); // a guest that does not end; the test fails then
+	for (volatile uint64_t i = 0; i < h->count; i++) {
+		struct state *before = &h->before[i], *after = &h->after[i];
+		put(DATA, before->data, sizeof before->data);
+		put(STACK, before->stack, sizeof before->stack);
+		if (!sigsetjmp(back, 0)) {
+			enter(&before->regs);
+			r.sig = 0;
+			r.rip = CODE + ENTRY + h->len;
+		}
+		memcpy(&after->regs, &r, sizeof r);
+		memcpy(after->data, (void *)(DATA + WINDOW), sizeof after->data);
+		memcpy(after->stack, (void *)(STACK + WINDOW), sizeof after->stack);
+	}
+}
+
 int main(void) {
 	int rwx = PROT_READ | PROT_WRITE | PROT_EXEC, how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
 	mmap((void *)DATA, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
 	mmap((void *)STACK, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
 	mmap((void *)CODE, 4096, rwx, how, -1, 0);
-	mmap((void *)REC, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
+	mmap((void *)REGS, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
+	struct half *halves = mmap(0, 2 * sizeof *halves, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 0);
+	if (halves == MAP_FAILED)
+		return 1;
 	syscall(SYS_arch_prctl, ARCH_SET_GS, DATA + WINDOW);
 	static char alt[65536];
 	stack_t ss = {.ss_sp = alt, .ss_size = sizeof alt};
@@ -135,35 +178,11 @@ int main(void) {
 	int sigs[] = {SIGTRAP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGALRM};
 	for (int i = 0; i < 6; i++)
 		sigaction(sigs[i], &sa, 0);
-	setvbuf(stdin, 0, _IOFBF, 1 << 20);
-	setvbuf(stdout, 0, _IOFBF, 1 << 20);
-	uint64_t n;
-	while (fread(&n, sizeof n, 1, stdin)) {
-		int first = 1;
-		alarm(30); // a guest that does not end; the test fails then
-		for (; n > 0 && fread(&r, sizeof r, 1, stdin); n--) {
-			memset((void *)DATA, 0, 4096);
-			memset((void *)STACK, 0, 4096);
-			memcpy((void *)(DATA + WINDOW), r.data, sizeof r.data);
-			memcpy((void *)(STACK + WINDOW), r.stack, sizeof r.stack);
-			if (first) { // the code is the same in all of the batch
-				memset((void *)CODE, 0xcc, 4096);
-				uint8_t *end = (uint8_t *)(CODE + ENTRY) + r.len;
-				memcpy((void *)(CODE + ENTRY), r.code, r.len);
-				memcpy(end, "\xff\x25\0\0\0\0", 6); // jmp *0(%rip)
-				*(void **)(end + 6) = leave;
-				first = 0;
-			}
-			if (!sigsetjmp(back, 0)) {
-				enter(&r);
-				r.sig = 0;
-				r.rip = CODE + ENTRY + r.len;
-			}
-			memcpy(r.data, (void *)(DATA + WINDOW), sizeof r.data);
-			memcpy(r.stack, (void *)(STACK + WINDOW), sizeof r.stack);
-			fwrite(&r, sizeof r, 1, stdout);
-		}
-		fflush(stdout);
+	char which;
+	while (read(0, &which, 1) == 1) {
+		run(&halves[which & 1]);
+		alarm(0);
+		write(1, &which, 1);
 	}
 	return 0;
 }

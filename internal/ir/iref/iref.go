@@ -24,6 +24,8 @@ type Machine struct {
 	R   [ir.NumSlots]uint64
 	Mem Memory
 	N   uint64 // instructions retired, for rdtsc
+
+	buf [8]byte // of a load or store; as a local variable it would be on the heap
 }
 
 // ExitKind says why a block ended.
@@ -64,6 +66,17 @@ func (m *Machine) flags() uint64 {
 
 func (m *Machine) addr(u *ir.Uop) uint64 { return m.R[u.A] + m.R[u.B]<<u.Scale + u.Imm }
 
+func (m *Machine) setCC(u *ir.Uop) {
+	r := &m.R
+	r[ir.CCOp], r[ir.CCA], r[ir.CCB], r[ir.CCC] = u.Imm, r[u.A], r[u.B], r[u.C]
+}
+
+// pcOf returns the address of the instruction that uop i of b belongs to.
+func pcOf(b *ir.Block, i int) uint64 {
+	pc, _ := b.PCOf(i)
+	return pc
+}
+
 // low returns the low w bits of v.
 func low(v uint64, w uint8) uint64 { return v << (64 - w) >> (64 - w) }
 
@@ -73,27 +86,23 @@ func (m *Machine) Run(b *ir.Block) Exit {
 	m.N += uint64(len(b.Insns))
 	for i := range b.Uops {
 		u := &b.Uops[i]
-		pc, _ := b.PCOf(i)
-		setCC := func() {
-			r[ir.CCOp], r[ir.CCA], r[ir.CCB], r[ir.CCC] = u.Imm, r[u.A], r[u.B], r[u.C]
-		}
 		switch u.Op {
 		case ir.Load:
-			var p [8]byte
-			if err := m.Mem.ReadMem(m.addr(u), p[:u.W/8]); err != nil {
-				return Exit{Kind: Fault, PC: pc, Err: err}
+			clear(m.buf[:])
+			if err := m.Mem.ReadMem(m.addr(u), m.buf[:u.W/8]); err != nil {
+				return Exit{Kind: Fault, PC: pcOf(b, i), Err: err}
 			}
-			r[u.D] = binary.LittleEndian.Uint64(p[:])
+			r[u.D] = binary.LittleEndian.Uint64(m.buf[:])
 		case ir.Store:
-			p := binary.LittleEndian.AppendUint64(nil, r[u.C])
-			if err := m.Mem.WriteMem(m.addr(u), p[:u.W/8]); err != nil {
-				return Exit{Kind: Fault, PC: pc, Err: err}
+			binary.LittleEndian.PutUint64(m.buf[:], r[u.C])
+			if err := m.Mem.WriteMem(m.addr(u), m.buf[:u.W/8]); err != nil {
+				return Exit{Kind: Fault, PC: pcOf(b, i), Err: err}
 			}
 		case ir.SetCC:
-			setCC()
+			m.setCC(u)
 		case ir.SetCCIf:
 			if low(r[u.D], u.W) != 0 {
-				setCC()
+				m.setCC(u)
 			}
 		case ir.Cond:
 			r[u.D] = 0
@@ -104,11 +113,11 @@ func (m *Machine) Run(b *ir.Block) Exit {
 			r[u.D] = m.flags()
 		case ir.Helper:
 			if err := ir.Helpers[u.Imm].Run(u, m); err != nil {
-				return m.helperExit(pc, err)
+				return m.helperExit(pcOf(b, i), err)
 			}
 		case ir.TrapIf:
 			if low(r[u.A], u.W) != 0 {
-				return Exit{Kind: Trap, PC: pc, Trap: ir.TrapKind(u.Imm)}
+				return Exit{Kind: Trap, PC: pcOf(b, i), Trap: ir.TrapKind(u.Imm)}
 			}
 		case ir.SkipIf:
 			if low(r[u.A], u.W) != 0 {
@@ -131,9 +140,9 @@ func (m *Machine) Run(b *ir.Block) Exit {
 		case ir.Syscall:
 			return Exit{Kind: Syscall, PC: b.Next}
 		case ir.Trap:
-			return Exit{Kind: Trap, PC: pc, Trap: ir.TrapKind(u.Imm)}
+			return Exit{Kind: Trap, PC: pcOf(b, i), Trap: ir.TrapKind(u.Imm)}
 		case ir.Unsup:
-			return Exit{Kind: Unsup, PC: pc, Err: &ir.UnsupportedError{What: "unsup uop"}}
+			return Exit{Kind: Unsup, PC: pcOf(b, i), Err: &ir.UnsupportedError{What: "unsup uop"}}
 		default:
 			m.pure(u)
 		}
