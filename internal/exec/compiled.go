@@ -12,6 +12,7 @@ import (
 type (
 	Trace = jit.Trace
 	Place = jit.Place
+	Table = jit.Table
 	Notes = jit.Notes
 )
 

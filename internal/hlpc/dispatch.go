@@ -63,6 +63,15 @@ func (d Dispatch) Opcode(shift int64) string {
 	return fmt.Sprintf("u32[%s] & %#x", at, uint64(1)<<d.Bits-1)
 }
 
+// size is that of the word, in bytes.
+func (d Dispatch) size() int {
+	n := 1
+	for 8*n < d.Bits {
+		n *= 2
+	}
+	return n
+}
+
 // mask selects the opcode from a word.
 func (d Dispatch) mask() uint64 { return ^uint64(0) >> (64 - d.Bits) }
 

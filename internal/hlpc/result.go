@@ -234,7 +234,7 @@ func (d Dispatch) explains(s *mem.Space, v, target, bias uint64) bool {
 
 // target is where the dispatch goes from the operation that v points to; not ok if it cannot tell.
 func (d Dispatch) target(m *mem.Space, v, bias uint64) (uint64, bool) {
-	word, err := m.ReadU(v+uint64(d.Delta), 8)
+	word, err := m.ReadU(v+uint64(d.Delta), d.size())
 	if err != nil {
 		return 0, d.Level >= Table
 	}

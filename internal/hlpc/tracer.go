@@ -128,16 +128,31 @@ func (t *Tracer) site(s *mem.Space, site uint64) (bias uint64, call, always, ok 
 
 // trace is an exec.Machine's Trace: compiled code may note dispatches within one code object and one frame.
 func (t *Tracer) trace(s *mem.Space, site uint64) *exec.Trace {
-	_, call, always, ok := t.site(s, site)
-	if !ok || !always {
+	bias, call, always, ok := t.site(s, site)
+	if !ok {
 		return nil
 	}
 	tr := &exec.Trace{Value: t.Result.Location.place(call), To: &t.notes}
+	if !always {
+		tr.Table = t.Result.Dispatch.table(bias)
+	}
 	if t.Result.FrameKnown {
 		f := t.Result.Frame.place(call)
 		tr.Frame = &f
 	}
 	return tr
+}
+
+// table is what explains compares with; nil: nothing.
+func (d Dispatch) table(bias uint64) *exec.Table {
+	if d.Level < Table {
+		return nil
+	}
+	t := &exec.Table{Delta: d.Delta, Bits: d.Bits, Base: d.Base, Entry: d.Entry}
+	if d.Relocated {
+		t.Base += bias
+	}
+	return t
 }
 
 // place is where Value looks.

@@ -474,8 +474,13 @@ func (g *gen) memory(u *ir.Uop, i int, tlb int32) rm {
 		g.load(64, rax, at(r15, e+8))
 		return at(rax, int32(v&granMask))
 	}
+	return g.translate(u.W, i, tlb)
+}
+
+// translate is memory for the address in rax.
+func (g *gen) translate(w uint8, i int, tlb int32) rm {
 	const bits = mem.GranuleBits - 4
-	if size > 1 {
+	if size := w / 8; size > 1 {
 		g.lea(rdx, at(rax, int32(size-1)))
 	} else {
 		g.mov(rdx, rax)

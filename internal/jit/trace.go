@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"symchef/internal/ir"
@@ -10,7 +11,19 @@ import (
 type Trace struct {
 	Value Place
 	Frame *Place // nil: all executions are of one frame
+	Table *Table // nil: every execution is noted
 	To    *Notes
+}
+
+// Table is where the target of an execution that is noted stands: compiled code leaves, and notes nothing, where the branch goes elsewhere.
+type Table struct {
+	// Delta is the distance, from the value at the Trace's place, of a little-endian word whose low Bits are the index; the
+	// target itself if there are 64.
+	Delta int64
+	Bits  int
+	// Base is the table's address and Entry the size of an entry in bytes: 8 is a target, 4 its distance from Base, signed.
+	Base  uint64
+	Entry int
 }
 
 // Place is where a value of 64 bits is: slot Slot plus Off, or memory at that address.
@@ -46,6 +59,11 @@ func (g *gen) note(u *ir.Uop, i int) {
 		g.leaveIf(ccNE, i)
 	}
 	target := g.read(u.A)
+	if t.Table != nil {
+		g.entry(t, i)
+		g.op(64, opCmp, rax, direct(target))
+		g.leaveIf(ccNE, i)
+	}
 	value := g.place(t.Value, i)
 	g.constant(rdx, notes)
 	g.mov(rcx, value)
@@ -74,4 +92,29 @@ func (g *gen) place(p Place, i int) reg {
 		return rax
 	}
 	return g.read(p.Slot)
+}
+
+// entry puts the target that t's table holds into rax. It uses rcx and rdx.
+func (g *gen) entry(t *Trace, i int) {
+	k := t.Table
+	value := g.place(t.Value, i)
+	g.lea(rax, at(value, int32(k.Delta)))
+	w := uint8(8) // of a natural size, so that few words cross a granule
+	for int(w) < k.Bits {
+		w *= 2
+	}
+	g.load(w, rax, g.translate(w, i, ctxRead))
+	g.mask(rax, uint8(k.Bits))
+	if k.Bits == 64 {
+		return
+	}
+	g.constant(rdx, k.Base)
+	g.lea(rax, rm{base: rdx, index: rax, scale: uint8(bits.TrailingZeros(uint(k.Entry))), mem: true})
+	w = uint8(8 * k.Entry)
+	g.load(w, rax, g.translate(w, i, ctxRead))
+	if k.Entry == 4 {
+		g.signExtend(rax, 32)
+		g.constant(rdx, k.Base)
+		g.op(64, opAdd, rax, direct(rdx))
+	}
 }
