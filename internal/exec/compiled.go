@@ -14,6 +14,7 @@ type (
 	Place = jit.Place
 	Table = jit.Table
 	Notes = jit.Notes
+	Note  = jit.Note
 )
 
 // never is the heat of a block that cannot be compiled.

@@ -31,9 +31,8 @@ type ID [2]uint64
 // String is the ID in hexadecimal digits.
 func (d ID) String() string { return fmt.Sprintf("%016x%016x", d[0], d[1]) }
 
-// after is the ID after one more instruction: the first 8 bytes of its code object's digest, and its offset there.
-func (d ID) after(code, offset uint64) ID {
-	at := mix(code, offset)
+// after is the ID after one more instruction, by its Static.
+func (d ID) after(at uint64) ID {
 	return ID{mix(d[0]^0x243f6a8885a308d3, at), mix(d[1]^0x13198a2e03707344, at^0xa4093822299f31d0)}
 }
 
@@ -46,7 +45,7 @@ func mix(h, v uint64) uint64 {
 type Path struct {
 	ID     ID
 	Steps  int    // high-level instructions since the test began
-	Static uint64 // the high-level program counter, as a number
+	Static uint64 // the high-level program counter, as a number: of the first 8 bytes of the code object's digest, and the offset there
 	Stack  uint64 // digest of the call stack
 
 	cursors []cursor // one per task
@@ -103,13 +102,15 @@ type Tracker struct {
 
 	tracer  hlpc.Tracer
 	cur     *Path
+	digest  hlpc.Digest // of the code object that was executed last
+	code    uint32      // its number in Tree.Codes; 0: none yet
 	sources map[Step]string
 }
 
 // NewTracker returns a tracker for the interpreter that res describes.
 func NewTracker(res *hlpc.Result) *Tracker {
 	t := &Tracker{}
-	t.tracer = hlpc.Tracer{Result: res, OnStep: t.step, OnCode: t.Tree.label}
+	t.tracer = hlpc.Tracer{Result: res, OnRun: t.follow, OnCode: t.Tree.label}
 	return t
 }
 
@@ -136,23 +137,32 @@ func (t *Tracker) watch(s *mem.Space, site uint64) exec.Watcher {
 // Run makes p the path of the state that runs next; nil: nothing is followed.
 func (t *Tracker) Run(p *Path) { t.cur = p }
 
-func (t *Tracker) step(_ *kernel.System, s *hlpc.Step) {
+// follow takes the running state's path along r.
+func (t *Tracker) follow(r *hlpc.Run) {
 	p := t.cur
-	if s.Depth+1 < len(p.frames) {
-		p.frames = p.frames[:s.Depth+1]
+	if r.Depth+1 < len(p.frames) {
+		p.frames = p.frames[:r.Depth+1]
 	}
-	for len(p.frames) <= s.Depth {
+	for len(p.frames) <= r.Depth {
 		p.frames = append(p.frames, frame{below: mix(p.Stack, p.Static)})
 	}
-	f := &p.frames[s.Depth]
+	f := &p.frames[r.Depth]
 	p.Stack = f.below
-	code := binary.LittleEndian.Uint64(s.Code.Digest[:])
-	p.Static = mix(code, s.Offset)
-	p.ID = p.ID.after(code, s.Offset)
-	p.Steps++
-	f.at = t.Graph.step(f.at, p.Static, s.Handler)
-	p.last = Step{t.Tree.code(s.Code.Digest), uint32(s.Offset)}
-	p.at = t.Tree.Advance(p.at, p.last)
+	if r.Code.Digest != t.digest || t.code == 0 {
+		t.digest, t.code = r.Code.Digest, t.Tree.code(r.Code.Digest)
+	}
+	code := binary.LittleEndian.Uint64(r.Code.Digest[:])
+	id, static, node, at, last := p.ID, p.Static, f.at, p.at, p.last
+	for _, s := range r.Steps {
+		offset := r.Offset(s.Value)
+		static = mix(code, offset)
+		id = id.after(static)
+		node = t.Graph.step(node, static, s.Target)
+		last = Step{t.code, uint32(offset)}
+		at = t.Tree.Advance(at, last)
+	}
+	p.ID, p.Static, f.at, p.at, p.last = id, static, node, at, last
+	p.Steps += len(r.Steps)
 }
 
 // Opcode is the number of the code in the interpreter that executes p's instruction: a function of its opcode.

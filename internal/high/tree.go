@@ -104,6 +104,9 @@ func (t *Tree) Advance(p Place, s Step) Place {
 		}
 		n.cut(p.pos)
 	case len(n.Kids) == 0:
+		if len(n.Steps) == cap(n.Steps) {
+			n.Steps = slices.Grow(n.Steps, max(len(n.Steps), 8)) // twice as many: append copies long slices more often
+		}
 		n.Steps = append(n.Steps, s)
 		t.steps++
 		return Place{n, p.pos + 1}
@@ -183,7 +186,7 @@ func (t *Tree) OpenAt(dynamic []uint64) {
 
 func (t *Tree) openAt(n *Node, id ID, left map[uint64]bool) {
 	for i, s := range n.Steps {
-		id = id.after(binary.LittleEndian.Uint64(t.Codes[s.Code-1][:]), uint64(s.Offset))
+		id = id.after(mix(binary.LittleEndian.Uint64(t.Codes[s.Code-1][:]), uint64(s.Offset)))
 		if left[id[0]] {
 			n.open = append(n.open, i+1)
 			delete(left, id[0])

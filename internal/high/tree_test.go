@@ -124,7 +124,7 @@ func TestTree(t *testing.T) {
 func TestComplete(t *testing.T) {
 	number := func(offsets ...uint32) (id ID) {
 		for _, o := range offsets {
-			id = id.after(1, uint64(o))
+			id = id.after(mix(1, uint64(o)))
 		}
 		return id
 	}

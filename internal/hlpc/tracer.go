@@ -39,6 +39,18 @@ type Step struct {
 	Depth int
 }
 
+// Run is steps in a row, in one frame and code object.
+type Run struct {
+	Frame uint64
+	Code  Code
+	Depth int
+	// Steps have the HLPC as Value and the handler as Target.
+	Steps []exec.Note
+}
+
+// Offset is that of a step at hlpc.
+func (r *Run) Offset(hlpc uint64) uint64 { return hlpc - r.Code.Start }
+
 // Cursor is what the tracer remembers of one task of one state; copy it when the state is forked.
 type Cursor struct {
 	stack []activation
@@ -86,6 +98,8 @@ type Tracer struct {
 	Cursor *Cursor
 	// OnStep must not keep the step. What it sees in memory may be later than the step, see Attach.
 	OnStep func(*kernel.System, *Step)
+	// OnRun, if not nil, is called instead of OnStep, with all steps once. It must not keep the run.
+	OnRun func(*Run)
 	// OnCode, if not nil, is called with each code object that is new, before its first step.
 	OnCode func(Digest, Label)
 
@@ -95,6 +109,8 @@ type Tracer struct {
 	notes exec.Notes // of steps in the frame on top of Cursor
 	bias  uint64     // of the module that noted
 	now   Step       // that OnStep sees
+	run   Run        // that OnRun sees
+	one   [1]exec.Note
 }
 
 // Attach makes m tell t of steps, as t.Watch does, and compiled code note them where they need no look at memory.
@@ -172,18 +188,31 @@ func (t *Tracer) noted(sys *kernel.System) {
 	n := &t.notes
 	at, r := t.Cursor, t.Result
 	top := &at.stack[len(at.stack)-1]
-	step := &t.now
-	*step = Step{Frame: top.frame, Code: top.code, Depth: len(at.stack) - 1}
+	last, k := at.last, 0
 	for _, e := range n.At[:n.N] {
 		pc := e.Value + uint64(r.Delta)
-		if pc == at.last && r.Redispatch {
+		if pc == last && r.Redispatch {
 			continue
 		}
-		at.last = pc
-		step.HLPC, step.Offset, step.Handler = pc, pc-top.code.Start, e.Target-t.bias
-		t.OnStep(sys, step)
+		last = pc
+		n.At[k] = exec.Note{Value: pc, Target: e.Target - t.bias}
+		k++
 	}
-	n.N = 0
+	at.last, n.N = last, 0
+	t.tell(sys, Run{top.frame, top.code, len(at.stack) - 1, n.At[:k]})
+}
+
+// tell calls OnRun or OnStep.
+func (t *Tracer) tell(sys *kernel.System, r Run) {
+	if t.OnRun != nil {
+		t.run = r
+		t.OnRun(&t.run)
+		return
+	}
+	for _, e := range r.Steps {
+		t.now = Step{HLPC: e.Value, Frame: r.Frame, Code: r.Code, Offset: r.Offset(e.Value), Handler: e.Target, Depth: r.Depth}
+		t.OnStep(sys, &t.now)
+	}
 }
 
 // Watch is an exec.Machine's Watch.
@@ -226,8 +255,8 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 			t.OnCode(top.code.Digest, labelOf(r.rule.Label, parts))
 		}
 	}
-	t.now = Step{HLPC: pc, Frame: frame, Code: top.code, Offset: pc - top.code.Start, Handler: handler, Depth: len(at.stack) - 1}
-	t.OnStep(sys, &t.now)
+	t.one[0] = exec.Note{Value: pc, Target: handler}
+	t.tell(sys, Run{frame, top.code, len(at.stack) - 1, t.one[:]})
 	t.notes.Frame, t.notes.Start, t.notes.Size = frame, top.code.Start-uint64(r.Delta), top.code.Size
 	if r.rule == nil {
 		t.notes.Size = math.MaxUint64

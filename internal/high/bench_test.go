@@ -1,4 +1,4 @@
-package hlpc_test
+package high_test
 
 import (
 	"os"
@@ -11,9 +11,10 @@ import (
 
 	"symchef/internal/exec"
 	"symchef/internal/expr"
+	"symchef/internal/high"
 	"symchef/internal/hlpc"
-	"symchef/internal/interp"
 	"symchef/internal/kernel"
+	"symchef/internal/session"
 	"symchef/internal/testcase"
 )
 
@@ -26,7 +27,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkTrace compares guest speed, per second of processor time, with and without a tracer: medians, the cost of pairs of runs.
+// BenchmarkTrace compares guest speed, per second of processor time: plain, with a tracer that counts steps, and with all that is
+// kept of them, graph and tree. Each round has all three; the figures are medians, what tracing costs of pairs.
 func BenchmarkTrace(b *testing.B) {
 	for _, c := range []struct{ path, name, text string }{
 		{"/usr/bin/python3.11", "a.py", "def f(n):\n  t = 0\n  for i in range(n):\n    t = (t * 31 + i) % 1000003\n    if t & 1: t += 3\n  return t\nprint(f(200000))\n"},
@@ -39,36 +41,42 @@ func BenchmarkTrace(b *testing.B) {
 		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
 			b.Fatal(err)
 		}
-		cal, _ := interp.CalibrationFor(c.path)
-		r, err := hlpc.Calibrate(config(c.path, cal), cal, true)
+		r, err := session.Calibrate(session.CalibrateOptions{Interpreter: c.path})
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run(filepath.Base(c.path), func(b *testing.B) {
 			steps := 0
-			run := func(traced bool) (mips float64) {
+			run := func(attach func(*exec.Machine)) (mips float64) {
 				sys, err := kernel.Boot(kernel.Config{Path: c.path, Argv: []string{c.path, path}, Env: testcase.PinEnv(nil), Cwd: "/"})
 				if err != nil {
 					b.Fatal(err)
 				}
 				m := exec.New(expr.New())
-				if traced {
-					t := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnStep: func(*kernel.System, *hlpc.Step) { steps++ }}
-					t.Attach(m)
-				}
+				attach(m)
 				start := cpuTime()
 				m.Run(sys, &exec.Facts{}, 1e10)
 				return float64(sys.Retired) / 1e6 / (cpuTime() - start).Seconds()
 			}
-			var plain, traced, cost []float64
-			for range b.N {
-				p, t := run(false), run(true)
-				plain, traced, cost = append(plain, p), append(traced, t), append(cost, 100*(1-t/p))
+			trace := func(m *exec.Machine) {
+				t := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnRun: func(r *hlpc.Run) { steps += len(r.Steps) }}
+				t.Attach(m)
 			}
-			median := func(l []float64) float64 { return slices.Sorted(slices.Values(l))[len(l)/2] }
-			b.ReportMetric(median(plain), "MIPS-plain")
-			b.ReportMetric(median(traced), "MIPS-traced")
-			b.ReportMetric(median(cost), "%cost")
+			follow := func(m *exec.Machine) {
+				t := high.NewTracker(r)
+				t.Attach(m)
+				t.Run(&high.Path{})
+			}
+			var plain, traced, followed, trace1, follow1 []float64
+			for range b.N {
+				p, t, f := run(func(*exec.Machine) {}), run(trace), run(follow)
+				plain, traced, followed = append(plain, p), append(traced, t), append(followed, f)
+				trace1, follow1 = append(trace1, 100*(1-t/p)), append(follow1, 100*(1-f/p))
+			}
+			for name, l := range map[string][]float64{"MIPS-plain": plain, "MIPS-traced": traced, "MIPS-followed": followed, "%-traced": trace1, "%-followed": follow1} {
+				slices.Sort(l)
+				b.ReportMetric(l[len(l)/2], name)
+			}
 			b.ReportMetric(float64(steps)/float64(b.N), "steps/op")
 		})
 	}
