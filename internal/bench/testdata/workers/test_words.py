@@ -1,7 +1,7 @@
-"""How many words twelve characters are."""
+"""How many words thirteen characters are."""
 
 import symchef
 
 
-def test_words(text: symchef.Str(12)):
+def test_words(text: symchef.Str(13)):
     print(len(text.split()))
