@@ -13,7 +13,7 @@ import (
 // Root is where the machine shows FS.
 const Root = "/symchef/guest"
 
-//go:embed python/symchef/*.py lua/*.lua
+//go:embed python/symchef/*.py lua/*.lua r/*.R
 var files embed.FS
 
 // FS holds the libraries: "python/symchef/__init__.py" and so on.

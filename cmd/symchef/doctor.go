@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 
@@ -18,23 +19,33 @@ func doctorCmd(status *int) *cobra.Command {
 	return &cobra.Command{
 		Use:     "doctor",
 		Short:   "Say what works on this machine",
-		Long:    "Say what works on this machine. Exit status: 0 all languages can be explored; 2 one cannot.",
+		Long:    "Say what works on this machine. Exit status: 0 all languages that are installed can be explored; 2 one cannot, or none is.",
 		Example: "  symchef doctor",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			fmt.Println("symchef", fullVersion())
 			row := func(what, format string, args ...any) { fmt.Printf("  %-10s %s\n", what, fmt.Sprintf(format, args...)) }
+			*status = session.StatusUsage
+			bad := false
 			for _, d := range interp.All() {
 				f, err := d.Find(interp.FindOptions{})
-				if err != nil {
-					row(d.Language, "not usable: %v", err)
-					*status = session.StatusUsage
+				if errors.Is(err, interp.ErrAbsent) {
+					row(d.Language, "not installed")
 					continue
 				}
+				if err != nil {
+					bad = true
+					row(d.Language, "not usable: %v", err)
+					continue
+				}
+				*status = session.StatusOK
 				row(d.Language, "%s %s (%s), build %s", f.ELF, f.Version, f.Origin, f.Image.BuildID)
 				for _, n := range f.Notes {
 					row("", "%s", n)
 				}
+			}
+			if bad {
+				*status = session.StatusUsage
 			}
 			row("boot", "%s", boot())
 			row("replay", "%s", confinement())

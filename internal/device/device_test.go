@@ -16,8 +16,9 @@ func TestParse(t *testing.T) {
 		{"hello 1", &Request{Verb: VerbHello, Version: 1}},
 		{"begin", &Request{Verb: VerbBegin}},
 		{"begin test_a", &Request{Verb: VerbBegin, Text: "test_a"}},
-		{"input e str a%40b 0 10 1", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 10, true), DefaultBytes: []byte("a@b"), ASCII: true}}},
-		{"input e str % 0 0 0", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 0, false), DefaultBytes: []byte{}}}},
+		{"input e str a%40b 0 10 1", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 10, true, false), DefaultBytes: []byte("a@b"), ASCII: true}}},
+		{"input e str ab 0 10 2", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 10, true, true), DefaultBytes: []byte("ab"), ASCII: true, NoNUL: true}}},
+		{"input e str % 0 0 0", &Request{Verb: VerbInput, Input: &Input{Name: "e", Kind: KindStr, Type: StrType(0, 0, false, false), DefaultBytes: []byte{}}}},
 		{"input b bytes %00%FF 2 2", &Request{Verb: VerbInput, Input: &Input{Name: "b", Kind: KindBytes, Type: BytesType(2, 2), DefaultBytes: []byte{0, 255}}}},
 		{"input i int -1 -9223372036854775808 9223372036854775807", &Request{Verb: VerbInput, Input: &Input{Name: "i", Kind: KindInt, Type: IntType(math.MinInt64, math.MaxInt64), DefaultInt: -1}}},
 		{"input d float 1.5 -inf 1e300", &Request{Verb: VerbInput, Input: &Input{Name: "d", Kind: KindFloat, Type: Real{math.Inf(-1), 1e300}, DefaultFloat: 1.5}}},
@@ -105,11 +106,12 @@ func randomRequest(r *rand.Rand) *Request {
 		switch in.Kind {
 		case KindStr:
 			in.ASCII = r.IntN(2) == 0
+			in.NoNUL = in.ASCII && r.IntN(2) == 0
 			in.DefaultBytes = []byte(strings.Repeat("z", n))
 			if !in.ASCII {
 				in.DefaultBytes = []byte(strings.Repeat("é", n))
 			}
-			in.Type = StrType(r.IntN(n+1), n+r.IntN(9), in.ASCII)
+			in.Type = StrType(r.IntN(n+1), n+r.IntN(9), in.ASCII, in.NoNUL)
 		case KindBytes:
 			in.DefaultBytes = make([]byte, n)
 			for i := range in.DefaultBytes {

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -212,11 +213,16 @@ type Input struct {
 	// ASCII: the elements of a str are below 0x80. Else the str is any text,
 	// which engines may refuse.
 	ASCII bool
+	// NoNUL: an ASCII str has no element 0, which ends a string in some languages.
+	NoNUL bool
 }
 
-// StrType is the tree of a str input; elements are bytes when ascii, else code points.
-func StrType(minLen, maxLen int, ascii bool) Type {
+// StrType is the tree of a str input; elements are bytes when ascii, else code points, and not 0 when noNUL.
+func StrType(minLen, maxLen int, ascii, noNUL bool) Type {
 	elem := Scalar{Width: 8, Max: 0x7f}
+	if noNUL {
+		elem.Min = 1
+	}
 	if !ascii {
 		elem = Scalar{Width: 32, Max: utf8.MaxRune}
 	}
@@ -286,13 +292,16 @@ func (in *Input) validate() error {
 	n := len(in.DefaultBytes)
 	switch in.Kind {
 	case KindStr:
-		want = StrType(least, most, in.ASCII)
+		want = StrType(least, most, in.ASCII, in.NoNUL)
 		if !utf8.Valid(in.DefaultBytes) {
 			return fmt.Errorf("the default is not UTF-8")
 		}
 		n = utf8.RuneCount(in.DefaultBytes)
 		if in.ASCII && n != len(in.DefaultBytes) {
 			return fmt.Errorf("the default is not ASCII")
+		}
+		if in.NoNUL && bytes.IndexByte(in.DefaultBytes, 0) >= 0 {
+			return fmt.Errorf("the default has a NUL")
 		}
 	case KindBytes:
 		want = BytesType(least, most)

@@ -306,8 +306,12 @@ func parseInput(r *Request, f *fields) {
 		least, most := f.int("least length"), f.int("most length")
 		in.Type = BytesType(least, most)
 		if kind == KindStr {
-			in.ASCII = f.bool("ascii")
-			in.Type = StrType(least, most, in.ASCII)
+			ascii := f.int("ascii")
+			if ascii > 2 {
+				f.fail("ascii: need 0, 1 or 2")
+			}
+			in.ASCII, in.NoNUL = ascii > 0, ascii == 2
+			in.Type = StrType(least, most, in.ASCII, in.NoNUL)
 		}
 	case KindInt:
 		in.DefaultInt = f.int64("default")
@@ -345,7 +349,10 @@ func formatInput(r *Request) []string {
 		w = append(w, Quote(string(in.DefaultBytes)), strconv.Itoa(least), strconv.Itoa(most))
 		if in.Kind == KindStr {
 			ascii := "0"
-			if in.ASCII {
+			switch {
+			case in.NoNUL:
+				ascii = "2"
+			case in.ASCII:
 				ascii = "1"
 			}
 			w = append(w, ascii)

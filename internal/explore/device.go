@@ -161,9 +161,9 @@ func (x *Explorer) value(s *state.State, req *device.Request) bool {
 		x.reply(s, device.Err(fmt.Sprintf("input %d has %d bytes", req.ID, len(elements))))
 		return true
 	}
-	if in.Decl.ASCII {
-		for _, r := range in.Bytes {
-			if !x.assume(s, x.ctx.Ult(r, x.ctx.Const(0x80, 8))) {
+	for _, r := range in.Bytes {
+		for _, of := range x.alphabet(in.Decl, r) {
+			if !x.assume(s, of) {
 				s.Report.Pruned = true
 				x.end(s, End{})
 				return false
@@ -179,6 +179,17 @@ func (x *Explorer) value(s *state.State, req *device.Request) bool {
 	}
 	x.replyWith(s, b)
 	return true
+}
+
+// alphabet are the conditions that an input's declaration makes of its element r.
+func (x *Explorer) alphabet(decl *device.Input, r expr.Ref) (out []expr.Ref) {
+	if decl.ASCII {
+		out = append(out, x.ctx.Ult(r, x.ctx.Const(0x80, 8)))
+	}
+	if decl.NoNUL {
+		out = append(out, x.ctx.Ne(r, x.ctx.Const(0, 8)))
+	}
+	return out
 }
 
 // concretize answers with one value of each byte of b, or asks for the decision that is due.

@@ -13,53 +13,88 @@ type Loaded struct {
 	Base uint64 // what is added to the file's addresses
 }
 
-// Bound is the address of the code that a process executes when the image calls a function by
-// name: that of the first library that the image needs and that exports it. read reads a word of the
+// Bound are the addresses of the code that a process executes when the image calls functions by
+// name: those of the first library that the image needs and that exports it; without says why others have none. read reads a word of the
 // process, whose objects are relocated.
 //
 // A library may leave the choice among several implementations to a resolver that runs in the process (STT_GNU_IFUNC, the
 // gABI's GNU extension). Then the choice is read from the slot that the dynamic linker has filled with the resolver's answer.
-func (img *Image) Bound(name string, objects []Loaded, read func(addr uint64) (uint64, error)) (uint64, error) {
+func (img *Image) Bound(names []string, objects []Loaded, read func(addr uint64) (uint64, error)) (at map[string]uint64, without map[string]error) {
+	at, without = map[string]uint64{}, map[string]error{}
+	for _, name := range names {
+		without[name] = fmt.Errorf("no library that %s needs exports it", img.Path)
+	}
 	o, err := openObject(img.Path)
 	if err != nil {
-		return 0, err
+		for _, name := range names {
+			without[name] = err
+		}
+		return at, without
 	}
 	needed, _ := o.file.DynString(elf.DT_NEEDED)
 	o.file.Close()
-	for _, lib := range needed {
-		for _, l := range objects {
-			if at, err := exported(lib, name, l, read); at != 0 || err != nil {
-				return at, err
-			}
+	byName := map[string][]Loaded{}
+	for _, l := range objects {
+		if soname := sonameOf(l.Path); soname != "" {
+			byName[soname] = append(byName[soname], l)
 		}
 	}
-	return 0, fmt.Errorf("no library that %s needs exports it", img.Path)
+	for _, lib := range needed {
+		for _, l := range byName[lib] {
+			l.exported(names, read, at, without)
+		}
+	}
+	for name := range at {
+		delete(without, name)
+	}
+	return at, without
 }
 
-// exported is the address of the code of a function that l, called lib, exports; 0: it exports none or is called otherwise.
-func exported(lib, name string, l Loaded, read func(addr uint64) (uint64, error)) (uint64, error) {
-	o, err := openObject(l.Path)
+// sonameOf is what an ELF file is called by those that need it; "" where it is something else.
+func sonameOf(path string) string {
+	f, err := elf.Open(path)
 	if err != nil {
-		return 0, nil // other files are mapped, too
+		return "" // other files are mapped, too
 	}
-	defer o.file.Close()
-	if called, _ := o.file.DynString(elf.DT_SONAME); !slices.Contains(called, lib) {
-		return 0, nil
+	defer f.Close()
+	called, _ := f.DynString(elf.DT_SONAME)
+	if len(called) == 0 {
+		return ""
 	}
-	syms, err := o.file.DynamicSymbols()
+	return called[0]
+}
+
+// exported adds to at the addresses of those functions among names that l exports and that are not there yet, or says why not.
+func (l Loaded) exported(names []string, read func(addr uint64) (uint64, error), at map[string]uint64, without map[string]error) {
+	f, err := elf.Open(l.Path)
 	if err != nil {
-		return 0, err
+		return
 	}
-	i := slices.IndexFunc(syms, func(s elf.Symbol) bool { return s.Name == name && s.Section != elf.SHN_UNDEF })
-	if i < 0 {
-		return 0, nil
+	defer f.Close()
+	syms, err := f.DynamicSymbols()
+	if err != nil {
+		return
 	}
-	value := syms[i].Value
-	if elf.ST_TYPE(syms[i].Info) == elf.STT_FUNC {
-		return l.Base + value, nil
+	for _, s := range syms {
+		if s.Section == elf.SHN_UNDEF || !slices.Contains(names, s.Name) || at[s.Name] != 0 {
+			continue
+		}
+		addr, err := l.Base+s.Value, error(nil)
+		if elf.ST_TYPE(s.Info) != elf.STT_FUNC {
+			addr, err = l.chosen(f, s.Value, read)
+		}
+		if err == nil {
+			at[s.Name] = addr
+		} else {
+			without[s.Name] = err
+		}
 	}
+}
+
+// chosen is what the resolver at an address of l's file has chosen.
+func (l Loaded) chosen(f *elf.File, resolver uint64, read func(addr uint64) (uint64, error)) (uint64, error) {
 	for _, name := range []string{".rela.plt", ".rela.dyn"} {
-		sec := o.file.Section(name)
+		sec := f.Section(name)
 		if sec == nil {
 			continue
 		}
@@ -68,7 +103,7 @@ func exported(lib, name string, l Loaded, read func(addr uint64) (uint64, error)
 			return 0, err
 		}
 		for ; len(data) >= 24; data = data[24:] {
-			if elf.R_X86_64(binary.LittleEndian.Uint32(data[8:])) == elf.R_X86_64_IRELATIVE && binary.LittleEndian.Uint64(data[16:]) == value {
+			if elf.R_X86_64(binary.LittleEndian.Uint32(data[8:])) == elf.R_X86_64_IRELATIVE && binary.LittleEndian.Uint64(data[16:]) == resolver {
 				return read(l.Base + binary.LittleEndian.Uint64(data))
 			}
 		}

@@ -19,7 +19,7 @@ type Desc struct {
 	Impl       string   // what the interpreter must say that it is
 	Versions   []string // "3.11": that it may be
 	Guest      string   // its folder in the guest library
-	ask        []string // arguments that make it say what it is: implementation, version, path, a line each
+	ask        []string // arguments that make it say what it is: implementation, version, path, NAME=VALUE..., a line each
 	venv       *virtualRule
 	argv       []string
 	env        []envRule

@@ -29,9 +29,13 @@ type Found struct {
 	Argv0   string   // what argv[0] must be for its sys.prefix: a virtualenv's own python, say
 	Version string   // "3.11.2"
 	Origin  string   // where it was found: "--interpreter", "shebang", "$VIRTUAL_ENV", "PATH", ...
+	Env     []string // NAME=VALUE: what its shell wrapper sets for it; empty where there is none
 	Notes   []string // one line each: candidates passed over, and why
 	Image   *Image   // what Locate found in it
 }
+
+// ErrAbsent is in the error of Find where nothing that it looked at exists.
+var ErrAbsent = errors.New("not installed")
 
 // candidate is a possible interpreter. A binding one is what the user asked for:
 // when it is no good that is an error, not a reason to look further.
@@ -52,6 +56,7 @@ func (d *Desc) Find(opt FindOptions) (*Found, error) {
 		opt.Getenv = os.Getenv
 	}
 	var notes []string
+	absent := true
 	for _, c := range d.candidates(opt) {
 		f, err := d.examine(c, filepath.Dir(opt.Test))
 		if err == nil {
@@ -61,12 +66,13 @@ func (d *Desc) Find(opt FindOptions) (*Found, error) {
 		if c.binding {
 			return nil, fmt.Errorf("interpreter from %s: %w", c.origin, err)
 		}
+		absent = absent && errors.Is(err, os.ErrNotExist)
 		if note := fmt.Sprintf("passed over from %s: %v", c.origin, err); !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
 	}
-	if len(notes) == 0 {
-		return nil, fmt.Errorf("no %s found", d)
+	if absent {
+		return nil, fmt.Errorf("no %s found: %w: %s", d, ErrAbsent, strings.Join(notes, "; "))
 	}
 	return nil, fmt.Errorf("no %s found: %s", d, strings.Join(notes, "; "))
 }
@@ -151,7 +157,7 @@ func lookPath(name, path string) string {
 func (d *Desc) examine(c candidate, dir string) (*Found, error) {
 	if _, err := os.Stat(c.path); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s: no such file", c.path)
+			return nil, &absentError{c.path}
 		}
 		return nil, err
 	}
@@ -175,7 +181,7 @@ func (d *Desc) examine(c candidate, dir string) (*Found, error) {
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOEXEC) {
 		return nil, fmt.Errorf("%s is not a program", c.path)
 	}
-	if err != nil || len(lines) != 3 {
+	if err != nil || len(lines) < 3 || slices.ContainsFunc(lines[3:], func(l string) bool { return strings.Index(l, "=") < 1 }) {
 		return nil, fmt.Errorf("%s: does not answer like %s", c.path, d)
 	}
 	impl, version, executable := lines[0], lines[1], lines[2]
@@ -193,8 +199,15 @@ func (d *Desc) examine(c candidate, dir string) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Found{ELF: real, Argv0: executable, Version: version, Origin: c.origin, Image: img}, nil
+	return &Found{ELF: real, Argv0: executable, Version: version, Origin: c.origin, Env: lines[3:], Image: img}, nil
 }
+
+// absentError says that a file does not exist.
+type absentError struct{ path string }
+
+func (e *absentError) Error() string { return e.path + ": no such file" }
+
+func (*absentError) Is(target error) bool { return target == os.ErrNotExist }
 
 // isELF looks at a file's magic number.
 func isELF(path string) bool {

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -53,6 +55,18 @@ type outcomeFile struct {
 	Log     []string      `json:"log"`
 }
 
+// replayInputs is inputs as the replay file has them: floats with their bytes, since not every language reads decimal digits to the
+// last bit.
+func replayInputs(inputs []testcase.Input) []testcase.Input {
+	out := append([]testcase.Input{}, inputs...)
+	for i, in := range out {
+		if v, err := in.Float(); in.Type == testcase.TypeFloat && err == nil {
+			out[i].BytesHex = hex.EncodeToString(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+		}
+	}
+	return out
+}
+
 // native runs t once, at random addresses if randomize is set. An error means that the run could not take place.
 func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options, randomize bool) (Native, error) {
 	sp := spec{
@@ -61,7 +75,7 @@ func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options
 	}
 	var stdin io.Reader
 	if g.Kind != testcase.Program {
-		b, err := json.Marshal(replayFile{Version: 1, Inputs: append([]testcase.Input{}, t.Inputs...)})
+		b, err := json.Marshal(replayFile{Version: 1, Inputs: replayInputs(t.Inputs)})
 		if err != nil {
 			return Native{}, err
 		}

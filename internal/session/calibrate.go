@@ -18,12 +18,13 @@ import (
 
 // CalibrateOptions are the settings of a calibration.
 type CalibrateOptions struct {
-	Interpreter string // path, or name on PATH
-	Language    string // "" to tell from the interpreter's name
-	Description string // file with a (calibration ...) of the user's own; "" for the embedded ones
-	Boot        string // of Boots; "" is BootAuto
-	NoCache     bool   // neither read nor write results
-	CacheDir    string // of results; "" is the user's cache folder
+	Interpreter string   // path, or name on PATH
+	Language    string   // "" to tell from the interpreter's name
+	Description string   // file with a (calibration ...) of the user's own; "" for the embedded ones
+	Env         []string // the interpreter's environment, NAME=VALUE; nil: that of this process
+	Boot        string   // of Boots; "" is BootAuto
+	NoCache     bool     // neither read nor write results
+	CacheDir    string   // of results; "" is the user's cache folder
 }
 
 // Calibrate finds where an interpreter keeps its high-level program counter. Results are cached; one is
@@ -41,8 +42,12 @@ func Calibrate(o CalibrateOptions) (*hlpc.Result, error) {
 	if r := loadCalibration(file, cal); r != nil {
 		return r, nil
 	}
+	env := o.Env
+	if env == nil {
+		env = os.Environ()
+	}
 	r, err := hlpc.Calibrate(kernel.Config{
-		Path: path, Argv: cal.Argv(path), Env: testcase.PinEnv(cal.Environ(os.Environ())), Cwd: "/",
+		Path: path, Argv: cal.Argv(path), Env: testcase.PinEnv(cal.Environ(env)), Cwd: "/",
 		UID: os.Getuid(), GID: os.Getgid(),
 	}, cal, o.Boot != BootEmulated)
 	if err != nil {

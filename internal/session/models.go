@@ -164,19 +164,19 @@ func hookImports(m *exec.Machine, img *interp.Image, s *mem.Space) (without []st
 	}
 	read := func(addr uint64) (uint64, error) { return s.ReadU(addr, 8) }
 	for _, md := range img.Models {
+		at, why := img.Bound(md.Imports, objects, read)
 		for _, name := range md.Imports {
 			f := early[name]
 			if f == nil {
 				without = append(without, name+": no such model")
 				continue
 			}
-			at, err := img.Bound(name, objects, read)
-			if err != nil {
+			if err := why[name]; err != nil {
 				without = append(without, name+": "+err.Error())
 				continue
 			}
-			if a := s.Find(at); a != nil {
-				m.Hooks[at] = earlyExit(f, *a)
+			if a := s.Find(at[name]); a != nil {
+				m.Hooks[at[name]] = earlyExit(f, *a)
 			}
 		}
 	}

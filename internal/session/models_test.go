@@ -39,7 +39,7 @@ func TestModelFamilies(t *testing.T) {
 	slow := os.Getenv("SYMCHEF_SLOW") == "1"
 	if slow {
 		files = nil
-		for _, pattern := range []string{"python/*.py", "lua/*.lua"} {
+		for _, pattern := range []string{"python/*.py", "lua/*.lua", "r/*.R"} {
 			found, err := filepath.Glob("../../examples/" + pattern)
 			if err != nil {
 				t.Fatal(err)
@@ -54,11 +54,7 @@ func TestModelFamilies(t *testing.T) {
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
 			o := Options{Test: filepath.Join("../../examples", file), Time: 2 * time.Minute}
-			if o.Interpreter = python; filepath.Ext(file) == ".lua" {
-				o.Interpreter = luas(t)[0]
-			} else {
-				needPython(t)
-			}
+			o.Interpreter = stockFor(t, file)
 			all := runIt(t, o)
 			all.sound(t)
 			for _, families := range subsets() {

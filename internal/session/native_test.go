@@ -37,24 +37,21 @@ func TestBootsAlike(t *testing.T) {
 	needPython(t)
 	needPtrace(t)
 	var files []string
-	for _, pattern := range []string{"../../examples/python/*.py", "../../examples/lua/*.lua"} {
+	for _, pattern := range []string{"../../examples/python/*.py", "../../examples/lua/*.lua", "../../examples/r/*.R"} {
 		l, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, l...)
 	}
-	fast := "test_email.py email.lua"
+	fast := "test_email.py email.lua test_json.R"
 	for _, file := range files {
 		name := filepath.Base(file)
 		t.Run(name, func(t *testing.T) {
 			if os.Getenv("SYMCHEF_SLOW") == "" && !strings.Contains(fast, name) {
 				t.Skip("skipped: SYMCHEF_SLOW is not set")
 			}
-			interpreter := python
-			if strings.HasSuffix(name, ".lua") {
-				interpreter = luas(t)[0]
-			}
+			interpreter := stockFor(t, name)
 			var runs [2]explored
 			for i, boot := range []string{BootNative, BootEmulated} {
 				forget(t)

@@ -245,7 +245,7 @@ func (r *run) findHigh() {
 	if r.t.desc == nil {
 		return
 	}
-	res, err := Calibrate(CalibrateOptions{Interpreter: r.t.tc.Interpreter, Language: r.t.desc.Language, Boot: r.o.Boot, NoCache: r.o.NoCache, CacheDir: r.o.CacheDir})
+	res, err := Calibrate(CalibrateOptions{Interpreter: r.t.tc.Interpreter, Language: r.t.desc.Language, Env: r.t.tc.Env, Boot: r.o.Boot, NoCache: r.o.NoCache, CacheDir: r.o.CacheDir})
 	if err != nil {
 		r.prog.say("the high level is not known, paths are those of the interpreter: %v", err)
 		return

@@ -44,6 +44,20 @@ func needPython(t *testing.T) {
 	}
 }
 
+// stockFor is the interpreter for an example, which is skipped where it is not installed.
+func stockFor(t *testing.T, file string) string {
+	t.Helper()
+	switch filepath.Ext(file) {
+	case ".lua":
+		return luas(t)[0]
+	case ".R":
+		needR(t)
+		return stockR
+	}
+	needPython(t)
+	return python
+}
+
 // compile builds a C program, or skips where gcc is missing.
 func compile(t *testing.T, src string, flags ...string) string {
 	t.Helper()

@@ -60,7 +60,12 @@ func resolve(o *Options) (*target, error) {
 	if name != "" {
 		arg += "::" + name
 	}
-	env := testcase.PinEnv(d.Environ(os.Environ(), d.GuestDir()))
+	base := os.Environ()
+	for _, v := range f.Env {
+		name, value, _ := strings.Cut(v, "=")
+		base = testcase.SetEnv(base, name, value)
+	}
+	env := testcase.PinEnv(d.Environ(base, d.GuestDir()))
 	t := &target{
 		desc: d, found: f, name: o.Test,
 		tc: testcase.Target{Models: o.Models, Kind: testcase.TargetKind(d.Language), Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},

@@ -14,7 +14,7 @@ type TargetKind string
 // The kind that is no language.
 const (
 	// Program takes standard input and arguments; its exit status or signal
-	// is its outcome. Every other kind is a language, "python" or "lua", whose
+	// is its outcome. Every other kind is a language, "python", "lua" or "r", whose
 	// guest library takes the inputs and tells the outcome.
 	Program TargetKind = "program"
 )

@@ -1,0 +1,89 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const stockR = "/usr/bin/R"
+
+// needR skips where R is missing.
+func needR(t *testing.T) {
+	t.Helper()
+	if !exists(stockR) {
+		t.Skipf("skipped: %s is not installed", stockR)
+	}
+}
+
+// Every kind of outcome and of input; setup runs before the test; a mistake gives one line.
+func TestRKinds(t *testing.T) {
+	needR(t)
+	const file = "testdata/kinds.R"
+	e := runIt(t, Options{Test: file + "::test_kinds", Interpreter: stockR})
+	want := []string{
+		"assertion simpleError: said (kinds.R:14)",
+		"exception CStackOverflowError: C stack usage is too close to the limit",
+		"exception simpleError: non-numeric argument to mathematical function (kinds.R:20)",
+		"exception subscriptOutOfBoundsError: subscript out of bounds (kinds.R:22)",
+		"exit 7",
+		"expected boom: loud (kinds.R:16)",
+		"expected simpleError: bad luck (kinds.R:12)",
+		"ok",
+	}
+	if got := e.outcomes(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q\n%s", got, want, e.stderr)
+	}
+	e.sound(t)
+	e = runIt(t, Options{Test: file + "::test_inputs", Interpreter: stockR})
+	e.sound(t)
+	if got := len(e.classes()); got != 10 {
+		t.Errorf("%d classes, want 10\n%s%s", got, e.stdout, e.stderr)
+	}
+	for _, x := range e.tests {
+		b, _ := x.Inputs[0].Bool()
+		c, _ := x.Inputs[1].Choice()
+		n, _ := x.Inputs[2].Int()
+		if want := fmt.Sprintf("values %s %s %d", strings.ToUpper(fmt.Sprint(b)), []string{"p", "q"}[c], n); len(x.Log) != 1 || x.Log[0] != want {
+			t.Errorf("%s logged %q, want %q", x.ID, x.Log, want)
+		}
+	}
+	e = runIt(t, Options{Test: file + "::test_double", Interpreter: stockR})
+	if e.sound(t); len(e.classes()) != 9 {
+		t.Errorf("%d classes, want 9\n%s%s", len(e.classes()), e.stdout, e.stderr)
+	}
+	e = runIt(t, Options{Test: file, Interpreter: stockR})
+	if e.status != StatusUsage || !strings.HasSuffix(e.stderr, "kinds.R: several tests in the file, choose one with ::NAME: test_double, test_inputs, test_kinds\n") || strings.Count(e.stderr, "\n") != 1 {
+		t.Errorf("status %d, %q", e.status, e.stderr)
+	}
+}
+
+// The examples have exactly as many classes of (outcome, output) as their headers say, and as many high-level and low-level paths as stated.
+func TestRExamples(t *testing.T) {
+	needR(t)
+	for _, x := range []struct {
+		file               string
+		classes, high, low int
+		needs              string
+	}{
+		{"test_json.R", 3, 6, 6, "/usr/lib/R/site-library/jsonlite"},
+		{"triangle.R", 4, 8, 8, ""},
+		{"utf8.R", 4, 15, 15, ""},
+	} {
+		t.Run(x.file, func(t *testing.T) {
+			if x.needs != "" && !exists(x.needs) {
+				t.Skipf("skipped: %s is not installed", x.needs)
+			}
+			e := runIt(t, Options{Test: "../../examples/r/" + x.file, Interpreter: stockR})
+			e.sound(t)
+			if got := len(e.classes()); got != x.classes {
+				t.Errorf("%d classes, want %d\n%s%s", got, x.classes, e.stdout, e.stderr)
+			}
+			if e.summary.Paths.High != x.high || e.summary.Paths.Low != x.low {
+				t.Errorf("%d high-level and %d low-level paths, want %d and %d", e.summary.Paths.High, e.summary.Paths.Low, x.high, x.low)
+			}
+			t.Logf("%d low-level paths, %d infeasible, %d queries", e.summary.Paths.Low, e.summary.Paths.Infeasible, e.summary.Solver.Queries)
+		})
+	}
+}
