@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -70,6 +71,7 @@ func statsOf(l []outcome, f func(outcome) float64) (s stats) {
 // row is a target with the outcomes of each configuration.
 type row struct {
 	target    string
+	language  string
 	exhausted map[string]bool // by all runs
 	late      map[string]bool // the time ended one of them
 	of        map[string][]outcome
@@ -106,7 +108,7 @@ func BenchmarkSearch(b *testing.B) {
 			if !strings.Contains(name, *searchOnly) {
 				continue
 			}
-			r := &row{target: name, exhausted: map[string]bool{}, late: map[string]bool{}, of: map[string][]outcome{}}
+			r := &row{target: name, language: map[string]string{".py": "Python", ".lua": "Lua"}[filepath.Ext(file)], exhausted: map[string]bool{}, late: map[string]bool{}, of: map[string][]outcome{}}
 			for _, k := range configs {
 				if *searchBy != "" && *searchBy != k.name {
 					continue
@@ -168,7 +170,26 @@ func report(rows []*row) string {
 		"inputs of the sizes in the CHEF paper (table 3): bytes of each symbolic argument. *Share*: of the low-level paths, those that were new high-level paths.\n"+
 		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *Time*: a run was ended after %v.\n\n![the factors as a plot](search.svg)\n\n",
 		*searchBudget, *searchSeeds, *searchTime)
-	fmt.Fprint(&t, strategies.table(rows, true), ablation.table(rows, false))
+	fmt.Fprint(&t, strategies.table(rows, true), shares(rows), ablation.table(rows, false))
+	return t.String()
+}
+
+// shares are means over the targets of a language.
+func shares(rows []*row) string {
+	var t strings.Builder
+	fmt.Fprint(&t, "Share, mean over the targets of a language:")
+	for i, s := range append([]string{strategies.base}, strategies.others...) {
+		sum, n := map[string]float64{}, map[string]float64{}
+		for _, r := range rows {
+			sum[r.language] += r.share(s)
+			n[r.language]++
+		}
+		fmt.Fprintf(&t, "%s %s", []string{"", ";"}[min(i, 1)], s)
+		for _, l := range slices.Sorted(maps.Keys(sum)) {
+			fmt.Fprintf(&t, " %s %.0f %%", l, 100*sum[l]/n[l])
+		}
+	}
+	fmt.Fprint(&t, ".\n\n")
 	return t.String()
 }
 
