@@ -36,7 +36,7 @@ RUNTIME ?= 30m
 bench-search:
 	go test -run '^$$' -bench Search -benchtime 1x -timeout 0 ./internal/bench -args -budget $(BUDGET) -seeds $(SEEDS) -run-time $(RUNTIME) -update
 
-# 50 random faults in rewrite rules and instruction semantics: the tests have to find them.
+# 50 random faults in rewrite rules and instruction semantics: the tests have to find them, or a solver proves that they change nothing.
 mutate:
 	go run ./internal/mutate -n 50
 

@@ -238,3 +238,21 @@ func TestMulRuns(t *testing.T) {
 		}
 	}
 }
+
+// A divisor may be constant in the circuit only: the high half of a product of bits is 0.
+func TestDivideByHiddenConstant(t *testing.T) {
+	c := expr.New()
+	x, y := c.Var("x", 1), c.Var("y", 1)
+	in := NewInstance(NewGraph(c))
+	zero := c.MulHS(x, y)
+	for _, e := range []expr.Ref{c.UDiv(x, zero), c.URem(x, zero), c.SDiv(x, zero), c.SRem(x, zero), c.UDiv(x, c.Not(zero))} {
+		if _, ok := c.IsConst(e); ok {
+			t.Fatal("the constructors see it, too")
+		}
+		for v := range uint64(4) {
+			if err := agree(in, c, e, []expr.Ref{x, y}, expr.Assignment{v & 1, v >> 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -2,9 +2,10 @@
 // and runs the tests that have to find it.
 //
 //	go run ./internal/mutate -n 50 -seed 1
+//	go run ./internal/mutate -prove internal/bitblast/words.go:241
 //
-// The sources are not touched: a fault is an overlay of the go tool. A fault that no test finds is printed with its
-// place; it is a gap of the tests unless it changes nothing.
+// The sources are not touched: a fault is an overlay of the go tool. A fault that no test finds is a gap of the tests unless it changes
+// nothing: a solver has to say so (prove.go). With -prove that is asked of all faults at a place, without running tests.
 package main
 
 import (
@@ -25,20 +26,23 @@ import (
 	"time"
 )
 
-// subjects are the files to break, and the packages whose tests have to notice.
-var subjects = []struct {
+// subject is files to break, the packages whose tests have to notice, and the one whose image shows what the files make.
+type subject struct {
 	glob  string
 	tests []string
-}{
-	{"internal/expr/rules_*.go", []string{"./internal/expr"}},
-	{"internal/expr/rewrite.go", []string{"./internal/expr"}},
-	{"internal/ir/sem_*.go", []string{"./internal/ir", "./internal/lift", "./internal/cpucheck"}},
-	{"internal/ir/cc.go", []string{"./internal/ir", "./internal/lift", "./internal/cpucheck"}},
-	{"internal/lift/int_*.go", []string{"./internal/lift", "./internal/cpucheck", "./internal/exec"}},
-	{"internal/lift/sse_*.go", []string{"./internal/lift", "./internal/cpucheck", "./internal/exec"}},
-	{"internal/jit/*.go", []string{"./internal/jit", "./internal/exec"}},
-	{"internal/bitblast/words.go", []string{"./internal/bitblast"}},
-	{"internal/bitblast/float.go", []string{"./internal/bitblast"}},
+	image string
+}
+
+var subjects = []subject{
+	{"internal/expr/rules_*.go", []string{"./internal/expr"}, "./internal/expr"},
+	{"internal/expr/rewrite.go", []string{"./internal/expr"}, "./internal/expr"},
+	{"internal/ir/sem_*.go", []string{"./internal/ir", "./internal/lift", "./internal/cpucheck"}, "./internal/ir"},
+	{"internal/ir/cc.go", []string{"./internal/ir", "./internal/lift", "./internal/cpucheck"}, "./internal/ir"},
+	{"internal/lift/int_*.go", []string{"./internal/lift", "./internal/cpucheck", "./internal/exec"}, "./internal/lift"},
+	{"internal/lift/sse_*.go", []string{"./internal/lift", "./internal/cpucheck", "./internal/exec"}, "./internal/lift"},
+	{"internal/jit/*.go", []string{"./internal/jit", "./internal/exec"}, "./internal/jit"},
+	{"internal/bitblast/words.go", []string{"./internal/bitblast"}, "./internal/bitblast"},
+	{"internal/bitblast/float.go", []string{"./internal/bitblast"}, "./internal/bitblast"},
 }
 
 // swaps are the faults in operators.
@@ -52,11 +56,12 @@ var swaps = map[token.Token][]token.Token{
 
 // fault is one change of one file.
 type fault struct {
-	file  string
-	tests []string
-	line  int
-	what  string
-	text  []byte
+	file      string
+	tests     []string
+	image     string
+	line, col int
+	what      string
+	text      []byte
 }
 
 // faults lists what can be changed in a file: how many places, and make, which applies the n-th with a choice.
@@ -123,23 +128,66 @@ func plant(r *rand.Rand, root string) (fault, error) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		set := token.NewFileSet()
-		tree, err := parser.ParseFile(set, file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		f, n, err := s.apply(file, r.IntN, r)
 		if err != nil {
 			return fault{}, err
 		}
-		list := places(tree)
-		if len(list) == 0 {
+		if n > 0 {
+			return f, nil
+		}
+	}
+}
+
+// apply makes the fault of a file that choose picks among so many, and returns how many there are.
+func (s subject) apply(file string, choose func(n int) int, r *rand.Rand) (fault, int, error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return fault{}, 0, err
+	}
+	list := places(tree)
+	if len(list) == 0 {
+		return fault{}, 0, nil
+	}
+	what, pos := list[choose(len(list))](r)
+	at := set.Position(pos)
+	var text strings.Builder
+	if err := format.Node(&text, set, tree); err != nil {
+		return fault{}, 0, err
+	}
+	return fault{file, s.tests, s.image, at.Line, at.Column, what, []byte(text.String())}, len(list), nil
+}
+
+// at returns all faults at a place below root, FILE:LINE or FILE:LINE:COLUMN.
+func at(root, place string) (list []fault, err error) {
+	file, position, _ := strings.Cut(place, ":")
+	number, column, _ := strings.Cut(position, ":")
+	line, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no FILE:LINE", place)
+	}
+	for _, s := range subjects {
+		if ok, _ := filepath.Match(s.glob, file); !ok {
 			continue
 		}
-		what, pos := list[r.IntN(len(list))](r)
-		line := set.Position(pos).Line
-		var text strings.Builder
-		if err := format.Node(&text, set, tree); err != nil {
-			return fault{}, err
+		known := map[string]bool{}
+		for i, n := 0, 1; i < n; i++ {
+			for k := range uint64(8) { // of an operator that has several faults, all
+				var f fault
+				if f, n, err = s.apply(filepath.Join(root, file), func(int) int { return i }, rand.New(rand.NewPCG(k, 0))); err != nil || n == 0 {
+					return nil, err
+				}
+				if id := fmt.Sprint(f.col, f.what); f.line == line && (column == "" || column == strconv.Itoa(f.col)) && !known[id] {
+					known[id] = true
+					list = append(list, f)
+				}
+			}
 		}
-		return fault{file: file, tests: s.tests, line: line, what: what, text: []byte(text.String())}, nil
 	}
+	if list == nil {
+		return nil, fmt.Errorf("no fault can be planted at %s", place)
+	}
+	return list, nil
 }
 
 // patience is what the tests of one fault may take: a fault may make them run for ever.
@@ -152,10 +200,9 @@ const (
 	invalid  = "does not compile"
 )
 
-// try runs the tests on f.
-func (f fault) try(root, dir string) (string, error) {
-	broken := filepath.Join(dir, "broken.go")
-	overlay := filepath.Join(dir, "overlay.json")
+// overlay writes what makes the go tool read the fault, and returns its path.
+func (f fault) overlay(dir string) (string, error) {
+	broken, path := filepath.Join(dir, "broken.go"), filepath.Join(dir, "overlay.json")
 	j, err := json.Marshal(map[string]any{"Replace": map[string]string{f.file: broken}})
 	if err != nil {
 		return "", err
@@ -163,7 +210,13 @@ func (f fault) try(root, dir string) (string, error) {
 	if err := os.WriteFile(broken, f.text, 0o600); err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(overlay, j, 0o600); err != nil {
+	return path, os.WriteFile(path, j, 0o600)
+}
+
+// try runs the tests on f.
+func (f fault) try(root, dir string) (string, error) {
+	overlay, err := f.overlay(dir)
+	if err != nil {
 		return "", err
 	}
 	run := func(args ...string) error {
@@ -188,14 +241,15 @@ func (f fault) try(root, dir string) (string, error) {
 func main() {
 	n := flag.Int("n", 50, "faults to plant")
 	seed := flag.Uint64("seed", 1, "seed of the choice")
+	place := flag.String("prove", "", "FILE:LINE[:COLUMN]: prove of all faults there that they change nothing, without running tests")
 	flag.Parse()
-	if err := mutate(*n, *seed); err != nil {
+	if err := start(*n, *seed, *place); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func mutate(n int, seed uint64) error {
+func start(n int, seed uint64, place string) error {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
 		return err
@@ -206,26 +260,64 @@ func mutate(n int, seed uint64) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	r := rand.New(rand.NewPCG(seed, 0))
-	count := map[string]int{}
-	for count[caught]+count[survived] < n {
-		f, err := plant(r, root)
+	p := newProver(root, dir)
+	if place == "" {
+		return mutate(p, n, seed)
+	}
+	faults, err := at(root, place)
+	if err != nil {
+		return err
+	}
+	open := 0
+	for _, f := range faults {
+		answer, err := p.prove(f)
 		if err != nil {
 			return err
 		}
-		verdict, err := f.try(root, dir)
+		if answer.verdict != proved {
+			open++
+		}
+		rel, _ := filepath.Rel(root, f.file)
+		fmt.Printf("%s:%d:%d: %s: %s: %s\n", rel, f.line, f.col, f.what, answer.verdict, answer.detail)
+	}
+	if open > 0 {
+		return fmt.Errorf("%d of %d faults are not proved to change nothing", open, len(faults))
+	}
+	return nil
+}
+
+// mutate plants n faults, runs the tests, and has it proved of the survivors that they change nothing.
+func mutate(p *prover, n int, seed uint64) error {
+	r := rand.New(rand.NewPCG(seed, 0))
+	count := map[string]int{}
+	for count[caught]+count[survived] < n {
+		f, err := plant(r, p.root)
+		if err != nil {
+			return err
+		}
+		verdict, err := f.try(p.root, p.dir)
 		if err != nil {
 			return err
 		}
 		count[verdict]++
-		if verdict != invalid {
-			rel, _ := filepath.Rel(root, f.file)
-			fmt.Printf("%-9s %s:%d: %s\n", verdict, rel, f.line, f.what)
+		if verdict == invalid {
+			continue
 		}
+		rel, _ := filepath.Rel(p.root, f.file)
+		fmt.Printf("%-9s %s:%d: %s\n", verdict, rel, f.line, f.what)
+		if verdict != survived {
+			continue
+		}
+		answer, err := p.prove(f)
+		if err != nil {
+			return err
+		}
+		count[answer.verdict]++
+		fmt.Printf("          %s: %s\n", answer.verdict, answer.detail)
 	}
-	fmt.Printf("seed %d: %d faults, %d caught, %d survived\n", seed, n, count[caught], count[survived])
-	if count[survived] > 0 {
-		return fmt.Errorf("%d faults were not found", count[survived])
+	fmt.Printf("seed %d: %d faults, %d caught, %d survived, %d of them proved equal\n", seed, n, count[caught], count[survived], count[proved])
+	if open := count[survived] - count[proved]; open > 0 {
+		return fmt.Errorf("%d faults were neither found nor proved equal", open)
 	}
 	return nil
 }

@@ -1,0 +1,125 @@
+package ir
+
+import (
+	"fmt"
+	"testing"
+
+	"symchef/internal/expr"
+	"symchef/internal/mutate/image"
+	"symchef/internal/smtlib"
+)
+
+// TestImage writes the expressions of every row at every width, with every parameter and some constant operands, and those
+// of the lazy flags. What rows compute on numbers is not in it.
+func TestImage(t *testing.T) {
+	out := image.New(t)
+	form := func(name string, c *expr.Ctx, refs ...expr.Ref) {
+		var defs []smtlib.Definition
+		for i, r := range refs {
+			if c.Width(r) == 1 {
+				r = c.ZExt(r, 8)
+			}
+			defs = append(defs, smtlib.Definition{Name: fmt.Sprintf("out.%d", i), Value: r})
+		}
+		out.Form(name, smtlib.Print(c, nil, defs...))
+	}
+	for o := range 256 {
+		if row := RowOf(Op(o)); row != nil {
+			imageRow(form, Op(o), row)
+		}
+	}
+	for k := range numCCKinds {
+		for _, w := range []uint{8, 16, 32, 64} {
+			cc := MakeCC(k, w)
+			c := expr.New()
+			for _, s := range operandSets() {
+				a, b, d := s.make(c)
+				var refs []expr.Ref
+				for cond := range uint64(16) {
+					refs = append(refs, SymCond(c, cond, cc, a, b, d))
+				}
+				form(fmt.Sprintf("flags %d %d %s", k, w, s.name), c, append(refs, SymFlags(c, cc, a, b, d))...)
+			}
+		}
+	}
+}
+
+// operandSet makes operands a, b, c.
+type operandSet struct {
+	name string
+	make func(c *expr.Ctx) (x, y, z expr.Ref)
+}
+
+// operandSets returns three variables, and variables with one constant.
+func operandSets() []operandSet {
+	vars := func(c *expr.Ctx) [3]expr.Ref { return [3]expr.Ref{c.Var("a", 64), c.Var("b", 64), c.Var("c", 64)} }
+	sets := []operandSet{{"abc", func(c *expr.Ctx) (x, y, z expr.Ref) { v := vars(c); return v[0], v[1], v[2] }}}
+	for i := range 3 {
+		for _, k := range []uint64{0, 1, 7, 8, 31, 32, 63, 64, 0xff, 1 << 63, ^uint64(0)} {
+			sets = append(sets, operandSet{fmt.Sprintf("%d is %#x", i, k), func(c *expr.Ctx) (x, y, z expr.Ref) {
+				v := vars(c)
+				v[i] = c.Const(k, 64)
+				return v[0], v[1], v[2]
+			}})
+		}
+	}
+	return sets
+}
+
+func imageRow(form func(string, *expr.Ctx, ...expr.Ref), o Op, row *Row) {
+	sets := operandSets()
+	if o >= FirstFloat { // C is MXCSR, always concrete
+		sets = nil
+		for _, special := range []uint64{0, 1 << 6, 1 << 15, 1<<6 | 1<<15} {
+			for mode := range uint64(4) {
+				m := 0x1f80 | special | mode<<13
+				sets = append(sets, operandSet{fmt.Sprintf("%#x", m), func(c *expr.Ctx) (x, y, z expr.Ref) {
+					return c.Var("a", 64), c.Var("b", 64), c.Const(m, 64)
+				}})
+			}
+		}
+	}
+	imms := uint64(1)
+	if row.Param {
+		imms = 256
+	}
+	if o >= FirstFloat {
+		imms = min(imms, 16)
+	}
+	for _, w := range []uint{1, 2, 4, 8, 16, 32, 64} {
+		for _, x := range []uint{8, 16, 32, 64} {
+			c := expr.New()
+			for imm := range imms {
+				if !valid(o, w, x, imm) {
+					continue
+				}
+				for i, s := range sets {
+					if i > 0 && imm > 0 && o < FirstFloat {
+						break
+					}
+					a, b, d := s.make(c)
+					form(fmt.Sprintf("%s %d %d %d %s", row.Name, w, x, imm, s.name), c, row.Sym(c, a, b, d, w, x, imm))
+				}
+			}
+		}
+	}
+}
+
+// valid reports whether a row has a meaning with these widths and this parameter (see params).
+func valid(o Op, w, x uint, imm uint64) bool {
+	switch {
+	case o == Sx:
+		return w >= 8 && x >= w && imm == 0
+	case o == Get || o == Put:
+		return x == 64 && imm <= uint64(64-w)
+	case o >= FirstFloat:
+		return w >= 32 && x >= 32 && (o != FCvt || x == 96-w)
+	case w < 8 || x != 64:
+		return false
+	case o == VAlign:
+		return imm <= 8
+	case o == VAddSS || o == VAddUS || o == VSubSS || o == VSubUS || o == VAvgU || o == VZipLo || o == VZipHi:
+		return w <= 32
+	}
+	return true
+}

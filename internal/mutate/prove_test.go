@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symchef/internal/smtlib"
+)
+
+func testProver(t *testing.T) *prover {
+	p := newProver("../..", t.TempDir())
+	if len(p.solvers) == 0 {
+		t.Skip("neither cvc5 nor z3 is installed: nothing can be proved")
+	}
+	root, err := filepath.Abs(p.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.root = root
+	return p
+}
+
+// TestEqual asks about forms without and with a fault.
+func TestEqual(t *testing.T) {
+	p := testProver(t)
+	const x = "(declare-const |x| (_ BitVec 8))\n"
+	out := func(term string) string { return x + "(define-fun |out.0| () (_ BitVec 8) " + term + ")\n" }
+	const half = "(declare-const ?fresh0 Bool)\n(define-fun ?1 () Bool (= ?fresh0 (= ((_ extract 7 7) |x|) #b1)))\n"
+	fresh := func(side string) string {
+		return x + half + "(define-fun ?side () Bool " + side + ")\n(assert ?side)\n(define-fun |out.0| () (_ BitVec 1) (ite ?fresh0 #b1 #b0))\n"
+	}
+	for _, test := range []struct {
+		name, x, y string
+		want       smtlib.Status
+	}{
+		{"another text", out("(bvadd |x| |x|)"), out("(bvshl |x| #x01)"), smtlib.Unsat},
+		{"another value", out("(bvlshr |x| #x01)"), out("(bvashr |x| #x01)"), smtlib.Sat},
+		{"a name of its own", "(define-fun ?1 () (_ BitVec 8) #x01)\n" + out("?1"), "(define-fun ?1 () (_ BitVec 8) #x02)\n" + out("(bvsub ?1 #x01)"), smtlib.Unsat},
+		{"the same event", "; load\n" + out("#x01"), "; load\n" + out("(bvand #x01 #x03)"), smtlib.Unsat},
+		{"another event", "; load\n" + out("#x01"), "; store\n" + out("(bvand #x01 #x03)"), smtlib.Unknown},
+		{"another width", out("#x01"), strings.Replace(out("#b1"), "8) #", "1) #", 1), smtlib.Sat},
+		{"no results", "; 90", "; cc", smtlib.Unknown},
+		{"the same demand", fresh("?1"), fresh("(not (not ?1))"), smtlib.Unsat},
+		{"too little demanded", fresh("?1"), fresh("true"), smtlib.Sat},
+		{"too much demanded", fresh("?1"), fresh("(and ?1 (= |x| #x05))"), smtlib.Unknown},
+		{"nothing is possible", fresh("?1"), fresh("false"), smtlib.Unknown},
+	} {
+		if got, why := p.equal(test.x, test.y); got != test.want {
+			t.Errorf("%s: %v (%s), want %v", test.name, got, why, test.want)
+		}
+	}
+}
+
+// TestProve plants faults in the lazy flags.
+func TestProve(t *testing.T) {
+	p := testProver(t)
+	file := filepath.Join(p.root, "internal/ir/cc.go")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ old, new, want string }{
+		{"bit(e.And(e.Xor(a, b), e.Xor(a, f.res)), top)", "bit(e.And(e.Xor(a, b), e.Not(e.Xor(b, f.res))), top)", proved},
+		{"e.Eq(a, e.Const(lim, w))", "e.Eq(a, e.Const(lim+1, w))", differs},
+		{"cf = a >> (b - 1) & 1", "cf = a >> (b - 2) & 1", notProvable}, // of numbers
+	} {
+		before, _, ok := strings.Cut(string(text), test.old)
+		if !ok {
+			t.Fatalf("%s is not in %s", test.old, file)
+		}
+		line := 1 + strings.Count(before, "\n")
+		f := fault{file: file, image: "./internal/ir", line: line, col: len(before) - strings.LastIndex(before, "\n"),
+			text: []byte(strings.Replace(string(text), test.old, test.new, 1))}
+		got, err := p.prove(f)
+		if err != nil || got.verdict != test.want || test.want == proved && strings.Contains(got.detail, " 0 of them by solver") {
+			t.Errorf("%s for %s: %v %v, want %s", test.new, test.old, got, err, test.want)
+		}
+		t.Log(got)
+	}
+}
+
+// TestAt lists all faults of a place.
+func TestAt(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "internal/expr")
+	if err := os.MkdirAll(name, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const source = "package expr\n\nfunc f(a, b int) bool { return a < b+1 }\n"
+	if err := os.WriteFile(filepath.Join(name, "rewrite.go"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := at(dir, "internal/expr/rewrite.go:3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, f := range list {
+		found[f.what] = true
+	}
+	for _, want := range []string{"<= for <", ">= for <", "- for +", "2 for 1"} {
+		if !found[want] {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if len(list) != 4 {
+		t.Errorf("%d faults", len(list))
+	}
+	if list, err = at(dir, "internal/expr/rewrite.go:3:38"); err != nil || len(list) != 1 || list[0].what != "2 for 1" {
+		t.Errorf("%v, %v", list, err)
+	}
+	if _, err := at(dir, "internal/expr/rewrite.go:1"); err == nil {
+		t.Error("a fault in the package clause")
+	}
+}
