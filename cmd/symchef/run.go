@@ -88,6 +88,7 @@ func runCmd(status *int) *cobra.Command {
 	f.StringVar(&o.Boot, "boot", session.BootAuto, "how the interpreter starts: natively under ptrace up to the test's import, emulated, or auto: natively if possible")
 	f.StringVar(&o.Fallback, "fallback-solver", "", "CaDiCaL's path: it is asked what the built-in solver leaves undecided")
 	f.StringVar(&opt, "opt", "all", "models of interpreter functions that would split paths: all, none, or of "+strings.Join(session.ModelFamilies(), ", ")+", commas between")
+	f.BoolVar(&o.Merge, "merge", false, "let one state go on for both ways of a branch that meet again soon, instead of forking: fewer paths, harder queries")
 	f.StringVar(&o.CrossCheck, "cross-check", "", "cvc5's or z3's path: it is asked about what the built-in solver finds unsatisfiable; disagreement ends the run")
 	f.StringVar(&o.Progress, "progress", "auto", "auto (a live line on a terminal), plain, none")
 	f.IntVar(&o.StdinLen, "stdin", -1, "bytes of symbolic standard input of a program")
@@ -136,7 +137,7 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 	}
 	switch dash := cmd.ArgsLenAtDash(); {
 	case o.Resume != "":
-		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env", "opt", "completeness"} {
+		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env", "opt", "merge", "completeness"} {
 			if len(args) > 0 || cmd.Flags().Changed(f) {
 				return errors.New("--resume goes on with the run as it was: only limits, --workers and what concerns the report can be given with it")
 			}

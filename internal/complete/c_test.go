@@ -124,25 +124,28 @@ func outcomeOf(w syscall.WaitStatus) testcase.Outcome {
 }
 
 // The paths of C programs account for every input, whatever the compiler makes of them.
-func TestC(t *testing.T) {
+func TestC(t *testing.T) { testC(t, *only, false) }
+
+// testC explores those whose name matches the regular expression wanted.
+func testC(t *testing.T, wanted string, merge bool) {
 	needs(t, gcc)
-	wanted := regexp.MustCompile(*only)
+	matches := regexp.MustCompile(wanted)
 	for _, p := range cPrograms {
 		for _, flags := range p.flags {
-			if name := p.name + strings.ReplaceAll(flags, " ", ""); wanted.MatchString(name) {
+			if name := p.name + strings.ReplaceAll(flags, " ", ""); matches.MatchString(name) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					program, loop := build(t, p.name, flags)
-					exhaust(t, program, nativeC(t, loop, p.bytes), p.bytes)
+					exhaust(t, session.Options{Program: []string{program}, StdinLen: p.bytes, Merge: merge}, nativeC(t, loop, p.bytes))
 				})
 			}
 		}
 	}
 }
 
-// exhaust explores a C program with n symbolic bytes of standard input and checks it against runs.
-func exhaust(t *testing.T, program string, runs []run, n int) {
-	r := exploreAll(t, session.Options{Program: []string{program}, StdinLen: n})
+// exhaust explores a C program and checks it against runs.
+func exhaust(t *testing.T, o session.Options, runs []run) {
+	r := exploreAll(t, o)
 	tests, _, err := r.Tests()
 	if err != nil {
 		t.Fatal(err)

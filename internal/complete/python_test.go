@@ -68,15 +68,18 @@ func readRuns(t *testing.T, lines []byte) (names []string, runs map[string][]run
 }
 
 // One exploration of all Python programs accounts for every input of each.
-func TestPython(t *testing.T) {
+func TestPython(t *testing.T) { testPython(t, *only, false) }
+
+// testPython explores those whose name matches the regular expression wanted.
+func testPython(t *testing.T, wanted string, merge bool) {
 	needs(t, python)
 	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
-	t.Setenv("COMPLETE_ONLY", *only)
+	t.Setenv("COMPLETE_ONLY", wanted)
 	names, runs := nativePython(t)
-	if len(names) < 40 && *only == "" {
+	if len(names) < 40 && wanted == "" {
 		t.Errorf("%d programs", len(names))
 	}
-	r := exploreAll(t, session.Options{Test: "testdata/python/programs.py", Interpreter: python, StdinLen: -1, Workers: 2})
+	r := exploreAll(t, session.Options{Test: "testdata/python/programs.py", Interpreter: python, StdinLen: -1, Workers: 2, Merge: merge})
 	tests, _, err := r.Tests()
 	if err != nil {
 		t.Fatal(err)

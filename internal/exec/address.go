@@ -109,6 +109,9 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 	if k.n > maxReadCells || !s.Mapped(k.lo, span, guest.ProtRead) {
 		return stopped, decide
 	}
+	if now-k.lo > span-uint64(n) {
+		now = k.lo // the model does not come this way, see RunRegion: what is read for it does not matter
+	}
 	e, w := m.Ctx, uint(u.W)
 	idx := k.index(e)
 	if !s.HasSym(k.lo, span) {

@@ -107,14 +107,23 @@ var values = []ir.Slot{ir.RAX, ir.RCX, ir.RDX, ir.R8, ir.R9, ir.R10, ir.R12}
 
 // newProgram makes a random program with a few variables in registers, flags and memory.
 func newProgram(t *testing.T, r *rand.Rand, e *expr.Ctx) *program {
-	p := &program{e: e}
-	var code []byte
-	for range 1 + r.IntN(12) {
+	code, text := insns(r, 1+r.IntN(12))
+	return start(t, r, e, code, text)
+}
+
+// insns returns n random instructions, and their text.
+func insns(r *rand.Rand, n int) (code []byte, text string) {
+	for range n {
 		b := insn(r)
-		p.insns += fmt.Sprintf("%s; ", lift.Describe(codeBase, func(addr uint64, q []byte) int { return copy(q, b[min(addr-codeBase, uint64(len(b))):]) }))
+		text += fmt.Sprintf("%s; ", lift.Describe(codeBase, func(addr uint64, q []byte) int { return copy(q, b[min(addr-codeBase, uint64(len(b))):]) }))
 		code = append(code, b...)
 	}
-	p.st = boot(t, rx, code...)
+	return code, text
+}
+
+// start is code with a few variables in registers, flags and memory.
+func start(t *testing.T, r *rand.Rand, e *expr.Ctx, code []byte, text string) *program {
+	p := &program{e: e, insns: text, st: boot(t, rx, code...)}
 	c, s := parts(p.st)
 	data := make([]byte, 2*guest.PageSize)
 	for i := range data {

@@ -119,11 +119,13 @@ func (m *Machine) concolicUops(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (
 			} else if u.Op == ir.Brnz && c.Sym.Has(u.A) {
 				condRef = m.nonZero(c, u.A, u.W)
 			}
+			m.taken = m.branch(c, u)
 			if condRef != 0 {
-				_, stop := m.decideBool(condRef)
+				v, stop := m.decideBool(condRef)
 				if stop != nil {
 					return i, stopped, *stop
 				}
+				m.taken = v
 			}
 			m.dropTemps(c)
 			return i, ok, Stop{}

@@ -47,6 +47,9 @@ const (
 	Exited                      // the program has ended
 	Unsupported                 // What names an instruction or call outside the model
 	Deadlock                    // all tasks wait for ever
+	Joined                      // RunRegion: the task is at the join
+	Returned                    // RunRegion: the function of the branch has returned
+	Left                        // RunRegion: What says why the region ends before
 	numStops
 )
 
@@ -91,6 +94,9 @@ type Facts struct {
 	memo    map[expr.Ref]expr.Ref // of Substitute, for memoLen entries of Fixed
 	memoLen int
 }
+
+// Forget must be called where something else than an addition has been made to Fixed.
+func (f *Facts) Forget() { f.memo = nil }
 
 // simplify returns r with what the path fixes put in.
 func (f *Facts) simplify(ctx *expr.Ctx, r expr.Ref) expr.Ref {
@@ -175,8 +181,11 @@ type Machine struct {
 	code   *jit.Buffer
 	blocks []*entry // by jit.Code.ID
 
+	regions regions
+
 	facts   *Facts
 	undo    undo
+	taken   bool // the way that the path takes at the last branch of the concolic evaluator
 	sys     *kernel.System
 	faultAt uint64 // address of the last fault
 	trap    ir.TrapKind

@@ -44,6 +44,8 @@ type Config struct {
 	Seed     uint64
 	// Complete: a high-level path is reported when all its low-level paths have ended. Require: High.
 	Complete bool
+	// Merge: where the ways of a branch meet again soon, one state goes on for both (see merge.go).
+	Merge bool
 	// Layouts are the object layouts of the language under test; nil for programs.
 	Layouts map[string]*interp.Layout
 	// High follows the interpreted program; nil where its program counter is not known.
@@ -106,6 +108,8 @@ type Counts struct {
 	Boot       uint64 // instructions retired before the test began
 	Total      uint64 // instructions retired since
 	Replayed   uint64 // instructions retired to bring back states that were not kept
+	Merges     int    // forks that were not made, because the ways of a branch were merged
+	Merged     int    // branches within them that were merged
 }
 
 // Explorer runs one exploration on one worker.
@@ -113,6 +117,8 @@ type Explorer struct {
 	Counts Counts
 	// Dropped counts, by reason, what makes the result incomplete.
 	Dropped map[string]int
+	// Unmerged counts, by reason, the branches that could not be merged, with Config.Merge.
+	Unmerged map[string]int
 	// Stopped says why the exploration ended before all was explored.
 	Stopped string
 	// Usage is set when the guest library refused the test.
@@ -149,7 +155,7 @@ func New(ctx *expr.Ctx, m *exec.Machine, s Solver, cfg Config) (*Explorer, error
 	if err != nil {
 		return nil, err
 	}
-	x := &Explorer{Dropped: map[string]int{}, ctx: ctx, m: m, solv: s, cfg: cfg, sr: sr,
+	x := &Explorer{Dropped: map[string]int{}, Unmerged: map[string]int{}, ctx: ctx, m: m, solv: s, cfg: cfg, sr: sr,
 		pending: map[uint64]*candidate{}}
 	if cfg.Complete {
 		x.complete = newComplete(x, sr)
@@ -357,6 +363,9 @@ func (x *Explorer) retired(n uint64) {
 func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) {
 	if _, known := s.Facts.Fixed[r]; known {
 		panic(fmt.Sprintf("explore: %v at %#x is decided twice", kind, pc))
+	}
+	if x.cfg.Merge && kind == exec.Branch && !s.Unmerged && x.merge(s, pc, r) {
+		return
 	}
 	if x.trail != nil {
 		x.decideAs(s, kind, pc, r)

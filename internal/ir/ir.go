@@ -72,6 +72,8 @@ type Block struct {
 	Taken uint64 // target of Jmp, Jcc, Brnz
 	Uops  []Uop
 	Insns []InsnMark
+	// Call and Return say that the terminator, a jump in terms of micro-ops, is a call or a return.
+	Call, Return bool
 	// Reads and Writes are the state slots that the uops read and write.
 	Reads, Writes SlotSet
 }

@@ -32,6 +32,7 @@ func jmp(b *builder, in *Inst) error {
 }
 
 func call(b *builder, in *Inst) error {
+	b.blk.Call = true
 	if to, ok := target(in); ok {
 		b.pushSlot(b.imm(in.End()), 64)
 		b.jump(ir.Uop{Op: ir.Jmp}, to)
@@ -50,6 +51,7 @@ func call(b *builder, in *Inst) error {
 }
 
 func ret(b *builder, in *Inst) error {
+	b.blk.Return = true
 	n := uint64(8)
 	if v, ok := in.Args[0].(x86asm.Imm); ok {
 		n += uint64(uint16(v))

@@ -46,6 +46,7 @@ type Summary struct {
 	Progress        []Sample `json:"progress"`
 	Tests           Tests    `json:"tests"`
 	Solver          Solver   `json:"solver"`
+	Merging         *Merging `json:"merging,omitempty"` // nil: it was not asked for
 	MemoryPeakBytes uint64   `json:"memory_peak_bytes"` // of the heap, what no collection has taken yet included
 	MemoryLiveBytes uint64   `json:"memory_live_bytes"` // the most that a collection found alive
 	Replay          Replay   `json:"replay"`
@@ -84,6 +85,14 @@ type Instructions struct {
 	Total    uint64 `json:"total"`
 	Symbolic uint64 `json:"symbolic"`
 	Replayed uint64 `json:"replayed"` // again, to bring back states that memory had no room for; not in Total
+}
+
+// Merging counts what became of branches whose ways might meet again.
+type Merging struct {
+	Merges   int `json:"merges"`   // one state goes on instead of two or more
+	Branches int `json:"branches"` // that were merged, one within the other
+	// Forked counts by reason the branches that could not be merged.
+	Forked map[string]int `json:"forked"`
 }
 
 // Tests counts test cases by the kind of their outcome.

@@ -15,7 +15,7 @@ import (
 )
 
 // checkpointVersion changes whenever the content of a checkpoint does.
-const checkpointVersion = 4
+const checkpointVersion = 5
 
 // checkpoint is what a run needs to go on: all that is not explored, and the
 // numbers of what is. It goes with the first TestsSize bytes of the test cases.
@@ -43,6 +43,7 @@ type kept struct {
 // keptTally is a tally in a form that gob encodes.
 type keptTally struct {
 	Counts    explore.Counts
+	Unmerged  map[string]int
 	Symbolic  uint64
 	CodeBytes uint64
 	Queries   uint64
@@ -69,7 +70,7 @@ func (r *run) saveCheckpoint(parts []explore.Frontier) {
 		c.Tree = *r.tree()
 	}
 	t := r.tally()
-	c.Tally = keptTally{t.counts, t.symbolic, t.codeBytes, t.solver.Queries, t.solver.AnsweredWithoutBackend(), t.solver.Unknown, t.solver.Time}
+	c.Tally = keptTally{t.counts, t.unmerged, t.symbolic, t.codeBytes, t.solver.Queries, t.solver.AnsweredWithoutBackend(), t.solver.Unknown, t.solver.Time}
 	b, err := seal(c)
 	if err != nil {
 		r.keep(fmt.Errorf("checkpoint: %w", err))

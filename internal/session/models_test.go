@@ -38,18 +38,7 @@ func TestModelFamilies(t *testing.T) {
 	files := []string{"python/test_casefold.py", "lua/email.lua"}
 	slow := os.Getenv("SYMCHEF_SLOW") == "1"
 	if slow {
-		files = nil
-		for _, pattern := range []string{"python/*.py", "lua/*.lua", "r/*.R"} {
-			found, err := filepath.Glob("../../examples/" + pattern)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range found {
-				if rel, _ := filepath.Rel("../../examples", f); rel != "python/test_argparse.py" { // it has no end
-					files = append(files, rel)
-				}
-			}
-		}
+		files = examples(t)
 	}
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
@@ -82,6 +71,22 @@ func TestModelFamilies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// examples are the symbolic tests of the examples that have an end.
+func examples(t *testing.T) (files []string) {
+	for _, pattern := range []string{"python/*.py", "lua/*.lua", "r/*.R"} {
+		found, err := filepath.Glob("../../examples/" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if rel, _ := filepath.Rel("../../examples", f); rel != "python/test_argparse.py" {
+				files = append(files, rel)
+			}
+		}
+	}
+	return files
 }
 
 // Comparisons without early exit: fewer low-level paths, each the same when it is executed again.

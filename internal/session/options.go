@@ -45,6 +45,9 @@ type Options struct {
 	// what the program does, all make it easier to explore.
 	Models []string
 
+	// Merge lets one state go on for both ways of a branch where these meet again soon.
+	Merge bool
+
 	// Checkpoint is the time between two checkpoints, if they are cheap.
 	Checkpoint time.Duration
 	// Resume is the run directory of a run to go on with; then there is neither test nor program.

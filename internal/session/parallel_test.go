@@ -15,12 +15,13 @@ import (
 	"symchef/internal/testcase"
 )
 
-// targets are two explorations with some dozens of paths.
+// targets are three explorations with some dozens of paths.
 func targets(t *testing.T) map[string]Options {
 	needPython(t)
 	return map[string]Options{
 		"program": {Program: []string{compile(t, "../../examples/c/crash.c", "-O1")}, StdinLen: 4},
 		"python":  {Test: "../../examples/python/test_quicksort.py"},
+		"merged":  merged(t),
 	}
 }
 

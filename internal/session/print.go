@@ -1,8 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -38,6 +41,9 @@ func (r *run) print(w io.Writer, rep *replay.Report) {
 	fmt.Fprintf(w, "%s (%d failing) from %s%s in %.1f s; %d infeasible, %d pruned; %d solver queries, %.0f%% answered without a back end\n",
 		count(s.Tests.Total(), "test case"), s.Tests.Failing(), highPaths(s.Paths.High), count(s.Paths.Low, "low-level path"), s.ElapsedS, s.Paths.Infeasible, s.Paths.Pruned,
 		s.Solver.Queries, 100*float64(s.Solver.AnsweredWithoutBackend)/max(float64(s.Solver.Queries), 1))
+	if g := s.Merging; g != nil {
+		fmt.Fprintf(w, "merged: branches %d, in %s instead of forking; not merged: %s\n", g.Branches, count(g.Merges, "state"), reasons(g.Forked))
+	}
 	if s.Lines > 0 {
 		fmt.Fprintf(w, "covered: %s, listed in %s/coverage.json\n", count(s.Lines, "source line"), r.w.Dir())
 	}
@@ -80,6 +86,20 @@ func count(n int, what string) string {
 		what += "s"
 	}
 	return fmt.Sprint(n, " ", what)
+}
+
+// reasons lists what is counted, the most frequent first.
+func reasons(counts map[string]int) string {
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
+	})
+	for i, why := range keys {
+		keys[i] = fmt.Sprint(why, " ", counts[why])
+	}
+	if len(keys) == 0 {
+		return "none"
+	}
+	return strings.Join(keys, ", ")
 }
 
 // cut makes s one line of at most n characters, safe for a terminal.

@@ -80,6 +80,10 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 	}
 	r := newRun(o, t)
 	r.help = func() {}
+	if t.tc.Merge { // what is merged has no high-level step
+		r.prog = newProgress("none", io.Discard)
+		r.findHigh()
+	}
 	w := r.newWorker()
 	root, err := w.boot(c)
 	if err != nil {
@@ -91,7 +95,7 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 	}
 	var got testcase.Test
 	ended := false
-	cfg := explore.Config{Strategy: "dfs", OnBegin: w.onBegin, OnPath: func(s *state.State, e explore.End) func() {
+	cfg := explore.Config{Strategy: "dfs", Merge: t.tc.Merge, OnBegin: w.onBegin, OnPath: func(s *state.State, e explore.End) func() {
 		got, _ = w.testOf(s, e)
 		return func() { ended = true }
 	}}

@@ -38,6 +38,10 @@ func TestRerun(t *testing.T) {
 			needPython(t)
 			return Options{Test: "../../examples/python/test_tree_leaning.py"}
 		}},
+		{"merged", merged},
+		{"merged python", func(t *testing.T) Options {
+			return Options{Test: "../../examples/python/test_predicates.py", Merge: true}
+		}},
 		{"program", func(t *testing.T) Options {
 			return Options{Program: []string{compile(t, "../../examples/c/crash.c")}, StdinLen: 4}
 		}},
@@ -63,7 +67,7 @@ func TestRerun(t *testing.T) {
 				with func(*testcase.Test)
 				want string
 			}{
-				{"address", func(x *testcase.Test) { x.Decisions[0].PC ^= 4 }, "but the log has a branch at"},
+				{"address", func(x *testcase.Test) { x.Decisions[0].PC ^= 4 }, "but the log has a " + last.Decisions[0].Kind + " at"},
 				{"kind", func(x *testcase.Test) { x.Decisions[0].Kind = "choice" }, "but the log has a choice at"},
 				{"value", func(x *testcase.Test) { x.Decisions[0].Value ^= 1 }, "strayed"},
 				{"shorter", func(x *testcase.Test) { x.Decisions = x.Decisions[:len(x.Decisions)-1] }, "the log ends before it"},

@@ -421,7 +421,7 @@ func (r *run) tally() tally {
 	var t tally
 	if r.resumed != nil {
 		k := r.resumed.Tally
-		t = tally{counts: k.Counts, symbolic: k.Symbolic, codeBytes: k.CodeBytes,
+		t = tally{counts: k.Counts, unmerged: k.Unmerged, symbolic: k.Symbolic, codeBytes: k.CodeBytes,
 			solver: solver.Stats{Queries: k.Queries, Cached: k.Answered, Unknown: k.Unknown, Time: k.Time}}
 	}
 	for _, w := range r.workers {
@@ -446,6 +446,9 @@ func (r *run) update() {
 	r.sum.Paths = rundir.Paths{High: len(r.groups), Low: t.counts.Paths, Pending: t.pending, Infeasible: t.counts.Infeasible, Pruned: t.counts.Pruned}
 	r.sum.CodeBytes = t.codeBytes
 	r.sum.Instructions = rundir.Instructions{Boot: t.counts.Boot, Total: t.counts.Total, Symbolic: t.symbolic, Replayed: t.counts.Replayed}
+	if r.t.tc.Merge {
+		r.sum.Merging = &rundir.Merging{Merges: t.counts.Merges, Branches: t.counts.Merged, Forked: t.unmerged}
+	}
 	r.sum.Solver = rundir.Solver{Queries: t.solver.Queries, AnsweredWithoutBackend: t.solver.AnsweredWithoutBackend(), Unknown: t.solver.Unknown, TimeS: t.solver.Time.Seconds()}
 }
 

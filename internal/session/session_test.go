@@ -358,6 +358,7 @@ func TestSameTree(t *testing.T) {
 	for name, o := range map[string]Options{
 		"program": {Program: []string{crash}, StdinLen: 6},
 		"python":  {Test: "../../examples/python/test_quicksort.py"},
+		"merged":  merged(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := paths(t, o)

@@ -68,7 +68,7 @@ func resolve(o *Options) (*target, error) {
 	env := testcase.PinEnv(d.Environ(base, d.GuestDir()))
 	t := &target{
 		desc: d, found: f, name: o.Test,
-		tc: testcase.Target{Models: o.Models, Kind: testcase.TargetKind(d.Language), Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
+		tc: testcase.Target{Models: o.Models, Merge: o.Merge, Kind: testcase.TargetKind(d.Language), Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
 	}
 	if o.Models == nil {
 		t.tc.Models = ModelFamilies()
@@ -102,7 +102,7 @@ func resolveProgram(o *Options, cwd string) (*target, error) {
 	for _, v := range o.Env {
 		env = testcase.SetEnv(env, v.Name, strings.Repeat("a", v.Len))
 	}
-	return &target{name: prog, tc: testcase.Target{Kind: testcase.Program, Path: abs, Argv: argv, Env: env, Cwd: cwd}}, nil
+	return &target{name: prog, tc: testcase.Target{Kind: testcase.Program, Merge: o.Merge, Path: abs, Argv: argv, Env: env, Cwd: cwd}}, nil
 }
 
 // lookProgram finds a program as a shell does.

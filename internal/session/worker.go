@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -42,6 +43,7 @@ type worker struct {
 type tally struct {
 	counts    explore.Counts
 	pending   int
+	unmerged  map[string]int
 	symbolic  uint64 // instructions
 	codeBytes uint64
 	solver    solver.Stats
@@ -55,6 +57,15 @@ func (a tally) plus(b tally) tally {
 	a.counts.Boot += b.counts.Boot
 	a.counts.Total += b.counts.Total
 	a.counts.Replayed += b.counts.Replayed
+	a.counts.Merges += b.counts.Merges
+	a.counts.Merged += b.counts.Merged
+	a.unmerged = maps.Clone(a.unmerged)
+	for why, n := range b.unmerged {
+		if a.unmerged == nil {
+			a.unmerged = map[string]int{}
+		}
+		a.unmerged[why] += n
+	}
 	a.pending += b.pending
 	a.symbolic += b.symbolic
 	a.codeBytes = max(a.codeBytes, b.codeBytes) // workers execute much the same code
@@ -154,7 +165,7 @@ func (w *worker) publish() {
 func (w *worker) explorer() (err error) {
 	o := w.r.o
 	cfg := explore.Config{
-		Strategy: o.Strategy, Complete: o.Complete, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
+		Merge: w.r.t.tc.Merge, Strategy: o.Strategy, Complete: o.Complete, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
 		Budget: w.r.budget, High: w.high,
 		Booting: !w.r.hadBegin, OnBegin: w.onBegin, OnPath: w.onPath, OnTick: w.onTick, OnPick: w.onPick,
 	}
@@ -274,7 +285,7 @@ func (w *worker) onPick(x *explore.Explorer) {
 // tally is w's share of the summary now.
 func (w *worker) tally() tally {
 	return w.past.plus(tally{
-		counts: w.x.Counts, pending: w.x.Pending(),
+		counts: w.x.Counts, pending: w.x.Pending(), unmerged: w.x.Unmerged,
 		symbolic: w.m.Stats.Symbolic, codeBytes: w.m.CodeBytes(), solver: w.chain.Stats(),
 	})
 }

@@ -125,6 +125,9 @@ type State struct {
 	Logs   []Text
 	Report Report
 	chain  uint64 // see ChainAt
+	// Unmerged says that the two ways of the branch that is to be decided next cannot be merged.
+	Unmerged bool
+	supposed *[]expr.Ref // what Suppose has added to Facts; nil: nothing is supposed
 	// High is the path in the interpreted program, where that is followed.
 	High high.Path
 	// Request is a device request that has not been answered yet; the path may fork before it is.
@@ -181,8 +184,24 @@ func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.
 	s.chain = s.ChainAt(pc)
 	s.Log = s.Log.Add(kind, pc, v)
 	s.Log.At = s.High.Last()
-	s.Excl = nil
+	s.Excl, s.Unmerged = nil, false
 	s.Assume(ctx, r, v)
+}
+
+// Suppose adds what follows from r == v to the facts, and nothing to the path condition, until forget is called: last supposed,
+// first forgotten.
+func (s *State) Suppose(ctx *expr.Ctx, r expr.Ref, v uint64) (forget func()) {
+	before, added := s.supposed, []expr.Ref(nil)
+	s.supposed = &added
+	s.Facts.Forget()
+	s.learn(ctx, r, v)
+	return func() {
+		for _, r := range added {
+			delete(s.Facts.Fixed, r)
+		}
+		s.supposed = before
+		s.Facts.Forget()
+	}
 }
 
 // ChainAt names the run of decisions at one instruction to which one at pc would belong now.
@@ -218,6 +237,9 @@ func (s *State) learn(ctx *expr.Ctx, r expr.Ref, v uint64) {
 		return
 	}
 	s.Facts.Fixed[r] = v
+	if s.supposed != nil {
+		*s.supposed = append(*s.supposed, r)
+	}
 	a, b := ctx.A(r), ctx.B(r)
 	w := ctx.Width(r)
 	switch ctx.Kind(r) {

@@ -42,6 +42,8 @@ type Target struct {
 	Env []string `json:"env"`
 	// Models are the families of models of interpreter functions that the machine used; empty for programs.
 	Models []string `json:"models,omitempty"`
+	// Merge says that the ways of branches were merged: decision logs have none of theirs.
+	Merge bool `json:"merge,omitempty"`
 	// Cwd is the working directory, absolute.
 	Cwd string `json:"cwd"`
 }

@@ -1,0 +1,255 @@
+package exec
+
+import (
+	"symchef/internal/cpu"
+	"symchef/internal/expr"
+	"symchef/internal/ir"
+	"symchef/internal/kernel"
+	"symchef/internal/lift"
+	"symchef/internal/mem"
+)
+
+// Join is where a region of code ends: the code between a conditional branch and the point where its two ways meet again.
+type Join struct {
+	PC    uint64 // 0: not before the function returns
+	Stack uint64 // the stack pointer at the branch: deeper in the stack PC belongs to another call
+}
+
+// Returned reports whether the function of the branch has returned. Require: sys is behind a return.
+func (j Join) Returned(sys *kernel.System) bool { return sys.Current().CPU.R[ir.RSP] > j.Stack }
+
+// regions are what a machine knows of regions.
+type regions struct {
+	joins map[[2]uint64]join   // by TextID and address of the branch
+	cuts  map[[3]uint64]*entry // blocks that end before a join, by TextID, address and join
+}
+
+// RunRegion runs the current task, in the evaluators only, until it is at j, or the function of the branch returns, or it has retired n
+// instructions; or it returns what else Run would, Left for whatever is no part of a region: system calls, faults, watched branches.
+// What the model of the path says of values that the facts fix otherwise does not matter: branches follow the facts.
+func (m *Machine) RunRegion(sys *kernel.System, facts *Facts, n uint64, j Join) Stop {
+	m.sys, m.facts = sys, facts
+	t, s := sys.Current(), sys.CurrentProcess().Mem
+	c := &t.CPU
+	m.use(s)
+	for limit := sys.Retired + n; ; {
+		if c.Sym.Has(ir.RSP) {
+			return Stop{Kind: Left, What: "symbolic stack pointer"}
+		}
+		if c.PC == j.PC && c.R[ir.RSP] >= j.Stack {
+			return Stop{Kind: Joined}
+		}
+		if sys.Retired >= limit {
+			return Stop{Kind: Left, What: "too long"}
+		}
+		e, err := m.find(s, c.PC)
+		if err != nil {
+			return Stop{Kind: Left, What: "code"}
+		}
+		returned := false
+		if e.hook != nil {
+			handled, stop := e.hook(m, c, s)
+			m.use(s)
+			if stop != nil {
+				return *stop
+			}
+			if returned = handled; handled {
+				sys.Retired++
+			}
+		}
+		if !returned {
+			if e = m.cut(s, e, j.PC); e == nil {
+				return Stop{Kind: Left, What: "code"}
+			}
+			var stop Stop
+			if returned, stop = m.regionBlock(sys, c, s, e); stop.Kind != numStops {
+				return stop
+			}
+		}
+		if returned && j.Returned(sys) {
+			return Stop{Kind: Returned}
+		}
+	}
+}
+
+// regionBlock runs one block; returned tells that it ends with a return. The stop is of kind numStops where the region goes on.
+func (m *Machine) regionBlock(sys *kernel.System, c *cpu.CPU, s *mem.Space, e *entry) (returned bool, stop Stop) {
+	blk := e.blk
+	i, st, concolic := 0, ok, c.Sym.Meets(&e.touch)
+	if !concolic {
+		i, st = m.fast(c, s, blk, 0)
+		concolic = st == symMem
+	}
+	if concolic {
+		i, st, stop = m.concolic(c, s, blk, i)
+		m.Stats.Symbolic += uint64(len(blk.Insns))
+	}
+	left := func(what string) (bool, Stop) { return false, Stop{Kind: Left, What: what} }
+	switch st {
+	case ok:
+	case stopped:
+		m.rewind(sys, c, blk, i)
+		m.use(s)
+		stop.PC = c.PC
+		return false, stop
+	case fault:
+		return left("memory fault")
+	case trapped:
+		return left("trap")
+	default:
+		return left("unsupported")
+	}
+	u := &blk.Uops[i]
+	switch u.Op {
+	case ir.Jmp:
+		c.PC = blk.Taken
+	case ir.Jcc, ir.Brnz:
+		taken := m.taken
+		if !concolic {
+			taken = m.branch(c, u)
+		}
+		if c.PC = blk.Next; taken {
+			c.PC = blk.Taken
+		}
+	case ir.SkipIf:
+		c.PC = blk.Next
+	case ir.JmpInd:
+		if e.watch != nil {
+			return left("high-level step")
+		}
+		c.PC = c.R[u.A&slotMask]
+	case ir.Syscall:
+		return left("system call")
+	case ir.Trap:
+		return left("trap")
+	default:
+		return left("unsupported")
+	}
+	sys.Retired += uint64(len(blk.Insns))
+	return blk.Return, Stop{Kind: numStops}
+}
+
+// cut returns e up to the instruction at address at, if that is within; nil where it cannot be.
+func (m *Machine) cut(s *mem.Space, e *entry, at uint64) *entry {
+	if at <= e.pc || at >= e.blk.Next || !starts(e.blk, at) {
+		return e
+	}
+	key := [3]uint64{s.TextID, e.pc, at}
+	if k := m.regions.cuts[key]; k != nil {
+		return k
+	}
+	lifted := lift.Lift
+	if e.writable {
+		lifted = lift.LiftWritable
+	}
+	blk, err := lifted(e.pc, func(addr uint64, p []byte) int {
+		return s.Fetch(addr, p[:min(uint64(len(p)), at-min(at, addr))])
+	})
+	if err != nil {
+		return nil
+	}
+	k := &entry{pc: e.pc, text: e.text, blk: blk}
+	for i := range k.touch {
+		k.touch[i] = blk.Reads[i] | blk.Writes[i]
+	}
+	if len(m.regions.cuts) >= maxBlocks {
+		clear(m.regions.cuts)
+	}
+	if m.regions.cuts == nil {
+		m.regions.cuts = map[[3]uint64]*entry{}
+	}
+	m.regions.cuts[key] = k
+	return k
+}
+
+// starts reports whether an instruction of blk starts at address at.
+func starts(blk *ir.Block, at uint64) bool {
+	for _, in := range blk.Insns {
+		if blk.PC+uint64(in.Off) == at {
+			return true
+		}
+	}
+	return false
+}
+
+// fixedSlots are those that are always concrete, or had better be.
+var fixedSlots = func() (set ir.SlotSet) {
+	for _, s := range []ir.Slot{ir.RSP, ir.FSBase, ir.GSBase, ir.DF, ir.MXCSR, ir.FTop, ir.FCW, ir.FSW, ir.FTag} {
+		set.Add(s)
+	}
+	for i := range ir.Slot(16) {
+		set.Add(ir.FPR + i)
+	}
+	return set
+}()
+
+// Merge makes a, in which the condition cond is 1, stand for b, too, in which it is 0: what differs becomes an expression. Both come
+// from one system by RunRegion and have ended alike; holds is cond under the present assignment. It returns why they cannot be
+// merged, and a is of no use then, or "".
+func (m *Machine) Merge(a, b *kernel.System, cond expr.Ref, holds bool) (why string) {
+	x, y := &a.Current().CPU, &b.Current().CPU
+	s, t := a.CurrentProcess().Mem, b.CurrentProcess().Mem
+	switch {
+	case x.PC != y.PC || x.R[ir.RSP] != y.R[ir.RSP]:
+		return "different ends"
+	case s.TextID != t.TextID:
+		return "changed code"
+	}
+	if s.Objects != nil {
+		if words, ok := s.Objects.Diff(t.Objects, 0); !ok || len(words) > 0 {
+			return "shared memory"
+		}
+	}
+	words, ok := s.Diff(t, maxMerged)
+	if !ok {
+		return "memory differs too much"
+	}
+	choose := func(p, q uint64) uint64 {
+		if holds {
+			return p
+		}
+		return q
+	}
+	flags := false
+	for i := range ir.Slot(ir.NumState) {
+		if x.R[i] == y.R[i] && x.Sym.Has(i) == y.Sym.Has(i) && (!x.Sym.Has(i) || x.S[i] == y.S[i]) {
+			continue
+		}
+		switch {
+		case fixedSlots.Has(i):
+			return "registers that cannot be symbolic"
+		case i >= ir.CCOp && i <= ir.CCC:
+			flags = true
+		default:
+			m.set(x, i, choose(x.R[i], y.R[i]), m.Ctx.Ite(cond, m.ref(x, i), m.ref(y, i)))
+		}
+	}
+	if flags {
+		v := choose(flagsOf(x), flagsOf(y))
+		r := m.Ctx.Ite(cond, m.Flags(x, 0), m.Flags(y, 0))
+		x.Set(ir.CCOp, uint64(ir.MakeCC(ir.CCFlags, 64)))
+		m.set(x, ir.CCA, v, r)
+		x.Set(ir.CCB, 0)
+		x.Set(ir.CCC, 0)
+	}
+	for _, at := range words {
+		p, err1 := s.ReadSym(at, mem.WordSize)
+		q, err2 := t.ReadSym(at, mem.WordSize)
+		if err1 != nil || err2 != nil {
+			return "memory that cannot be read"
+		}
+		w := m.split(choose(number(p.Data), number(q.Data)), m.Ctx.Ite(cond, m.word(p), m.word(q)))
+		if s.WriteSym(at, w) != nil {
+			return "memory that cannot be written"
+		}
+	}
+	a.Outlast(b)
+	return ""
+}
+
+func flagsOf(c *cpu.CPU) uint64 {
+	return ir.Flags(ir.CC(c.R[ir.CCOp]), c.R[ir.CCA], c.R[ir.CCB], c.R[ir.CCC])
+}
+
+// maxMerged bounds the words of memory that a merge makes expressions. It is part of the shape of the tree.
+const maxMerged = 64
