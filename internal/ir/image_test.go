@@ -1,10 +1,11 @@
-package ir
+package ir_test
 
 import (
 	"fmt"
 	"testing"
 
 	"symchef/internal/expr"
+	"symchef/internal/ir"
 	"symchef/internal/mutate/image"
 	"symchef/internal/smtlib"
 )
@@ -24,21 +25,21 @@ func TestImage(t *testing.T) {
 		out.Form(name, smtlib.Print(c, nil, defs...))
 	}
 	for o := range 256 {
-		if row := RowOf(Op(o)); row != nil {
-			imageRow(form, Op(o), row)
+		if row := ir.RowOf(ir.Op(o)); row != nil {
+			imageRow(form, ir.Op(o), row)
 		}
 	}
-	for k := range numCCKinds {
+	for k := range ir.CCResult + 1 {
 		for _, w := range []uint{8, 16, 32, 64} {
-			cc := MakeCC(k, w)
+			cc := ir.MakeCC(k, w)
 			c := expr.New()
 			for _, s := range operandSets() {
 				a, b, d := s.make(c)
 				var refs []expr.Ref
 				for cond := range uint64(16) {
-					refs = append(refs, SymCond(c, cond, cc, a, b, d))
+					refs = append(refs, ir.SymCond(c, cond, cc, a, b, d))
 				}
-				form(fmt.Sprintf("flags %d %d %s", k, w, s.name), c, append(refs, SymFlags(c, cc, a, b, d))...)
+				form(fmt.Sprintf("flags %d %d %s", k, w, s.name), c, append(refs, ir.SymFlags(c, cc, a, b, d))...)
 			}
 		}
 	}
@@ -66,9 +67,9 @@ func operandSets() []operandSet {
 	return sets
 }
 
-func imageRow(form func(string, *expr.Ctx, ...expr.Ref), o Op, row *Row) {
+func imageRow(form func(string, *expr.Ctx, ...expr.Ref), o ir.Op, row *ir.Row) {
 	sets := operandSets()
-	if o >= FirstFloat { // C is MXCSR, always concrete
+	if o >= ir.FirstFloat { // C is MXCSR, always concrete
 		sets = nil
 		for _, special := range []uint64{0, 1 << 6, 1 << 15, 1<<6 | 1<<15} {
 			for mode := range uint64(4) {
@@ -83,7 +84,7 @@ func imageRow(form func(string, *expr.Ctx, ...expr.Ref), o Op, row *Row) {
 	if row.Param {
 		imms = 256
 	}
-	if o >= FirstFloat {
+	if o >= ir.FirstFloat {
 		imms = min(imms, 16)
 	}
 	for _, w := range []uint{1, 2, 4, 8, 16, 32, 64} {
@@ -94,7 +95,7 @@ func imageRow(form func(string, *expr.Ctx, ...expr.Ref), o Op, row *Row) {
 					continue
 				}
 				for i, s := range sets {
-					if i > 0 && imm > 0 && o < FirstFloat {
+					if i > 0 && imm > 0 && o < ir.FirstFloat {
 						break
 					}
 					a, b, d := s.make(c)
@@ -106,19 +107,19 @@ func imageRow(form func(string, *expr.Ctx, ...expr.Ref), o Op, row *Row) {
 }
 
 // valid reports whether a row has a meaning with these widths and this parameter (see params).
-func valid(o Op, w, x uint, imm uint64) bool {
+func valid(o ir.Op, w, x uint, imm uint64) bool {
 	switch {
-	case o == Sx:
+	case o == ir.Sx:
 		return w >= 8 && x >= w && imm == 0
-	case o == Get || o == Put:
+	case o == ir.Get || o == ir.Put:
 		return x == 64 && imm <= uint64(64-w)
-	case o >= FirstFloat:
-		return w >= 32 && x >= 32 && (o != FCvt || x == 96-w)
+	case o >= ir.FirstFloat:
+		return w >= 32 && x >= 32 && (o != ir.FCvt || x == 96-w)
 	case w < 8 || x != 64:
 		return false
-	case o == VAlign:
+	case o == ir.VAlign:
 		return imm <= 8
-	case o == VAddSS || o == VAddUS || o == VSubSS || o == VSubUS || o == VAvgU || o == VZipLo || o == VZipHi:
+	case o == ir.VAddSS || o == ir.VAddUS || o == ir.VSubSS || o == ir.VSubUS || o == ir.VAvgU || o == ir.VZipLo || o == ir.VZipHi:
 		return w <= 32
 	}
 	return true

@@ -2,37 +2,40 @@ package jit
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
 	"symchef/internal/cpucheck"
+	"symchef/internal/expr"
 	"symchef/internal/ir"
 	"symchef/internal/lift"
 	"symchef/internal/mutate/image"
 )
 
-// TestImage writes the machine code of every form alone, and of random blocks of several.
+// TestImage writes what the machine code of every form alone, and of random blocks of several, does. The code is lifted in its turn.
 func TestImage(t *testing.T) {
 	out := image.New(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	form := func(code []byte) {
-		b, err := lift.Lift(cpucheck.CodeBase, func(addr uint64, p []byte) int {
-			if off := addr - cpucheck.CodeBase; off < uint64(len(code)) {
-				return copy(p, code[off:])
-			}
-			return 0
-		})
+		b, err := lift.Lift(cpucheck.CodeBase, fetch(cpucheck.CodeBase, code))
 		if err != nil {
 			t.Fatalf("% x: %v", code, err)
 		}
 		src := &Source{Block: b, Touch: b.Reads, Flags: ir.MakeCC(ir.CCKind(r.IntN(13)), 8<<r.IntN(4)), Watched: r.IntN(8) == 0}
 		g := newGen(src, 1)
-		ok := g.block()
-		out.Form(fmt.Sprintf("% x, flags %#x", code, src.Flags), fmt.Sprintf("; %v %x %+v %+v", ok, g.b, g.links, g.leaves))
+		name := fmt.Sprintf("% x, flags %#x, watched %v", code, src.Flags, src.Watched)
+		if !g.block() {
+			out.Form(name, "; not compiled")
+			return
+		}
+		p := &paths{block: b, code: g.b, lifted: map[uint64]*ir.Block{}}
+		p.all()
+		out.Form(name, p.results.Text()...)
 	}
 	var straight [][]byte
 	for _, f := range cpucheck.Forms() {
-		for range 4 {
+		for range 2 {
 			c, ok := f.Case(r)
 			if !ok {
 				continue
@@ -43,11 +46,198 @@ func TestImage(t *testing.T) {
 			}
 		}
 	}
-	for range 10000 {
+	for range 2000 {
 		var code []byte
-		for range 2 + r.IntN(10) {
+		for range 2 + r.IntN(6) {
 			code = append(code, straight[r.IntN(len(straight))]...)
 		}
 		form(code)
 	}
+}
+
+// fetch is lift.Fetch for code at base.
+func fetch(base uint64, code []byte) lift.Fetch {
+	return func(addr uint64, p []byte) int {
+		if off := addr - base; off < uint64(len(code)) {
+			return copy(p, code[off:])
+		}
+		return 0
+	}
+}
+
+// codeAt is where machine code lies for the lifter.
+const codeAt = 0x50000000
+
+// paths executes all paths through the machine code of a block. Memory that is addressed by rbx, r15 and rsp with a constant is kept byte
+// by byte: the slots, the Context, the return address. All else is an event: what is loaded is a variable.
+type paths struct {
+	block   *ir.Block // that was compiled
+	code    []byte
+	lifted  map[uint64]*ir.Block
+	results *image.Results
+}
+
+// cell is a byte of memory: a register at entry and a displacement.
+type cell struct {
+	base expr.Ref
+	disp int64
+}
+
+// path is one path so far.
+type path struct {
+	regs  [ir.NumSlots]expr.Ref
+	cells map[cell]expr.Ref
+	given int // variables for what was loaded
+	pc    uint64
+	over  bool
+}
+
+func (p *paths) all() {
+	s := image.NewSymbolic(nil)
+	p.results = &image.Results{E: s.E}
+	entry := s.R
+	todo := []*path{{regs: s.R, cells: map[cell]expr.Ref{}, pc: codeAt}}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for !at.over {
+			b := p.lifted[at.pc]
+			if b == nil {
+				var err error
+				if b, err = lift.Lift(at.pc, fetch(codeAt, p.code)); err != nil {
+					panic(fmt.Sprintf("jit: % x at %#x: %v", p.code, at.pc-codeAt, err))
+				}
+				p.lifted[at.pc] = b
+			}
+			s.R = at.regs
+			var other *path // where the block goes if its condition does not hold
+			s.Effect = func(i int, u *ir.Uop) { other = p.effect(s, at, b, &entry, i, u) }
+			s.Run(b)
+			at.regs = s.R
+			if other != nil {
+				other.regs = s.R
+				todo = append(todo, other)
+			}
+		}
+	}
+}
+
+// effect executes a micro-op of the lifted machine code.
+func (p *paths) effect(s *image.Symbolic, at *path, b *ir.Block, entry *[ir.NumSlots]expr.Ref, i int, u *ir.Uop) (other *path) {
+	l, e, w := p.results, s.E, uint(u.W)
+	switch u.Op {
+	case ir.Load:
+		addr := s.Addr(u)
+		if c, ok := place(e, addr, entry); ok {
+			s.R[u.D] = e.ZExt(at.load(e, c, w), 64)
+			return nil
+		}
+		l.Event("load %d", w)
+		l.Value(addr, 64)
+		s.R[u.D] = e.ZExt(e.Var(fmt.Sprintf("m%d.%d", at.given, w), w), 64)
+		at.given++
+	case ir.Store:
+		addr := s.Addr(u)
+		if c, ok := place(e, addr, entry); ok {
+			for k := range w / 8 {
+				at.cells[cell{c.base, c.disp + int64(k)}] = e.Extract(s.R[u.C], 8*k, 8)
+			}
+			return nil
+		}
+		l.Event("store %d", w)
+		l.Value(addr, 64)
+		l.Value(s.R[u.C], w)
+	case ir.Jmp:
+		at.pc = b.Taken
+	case ir.Jcc:
+		l.Event("branch")
+		l.Value(s.Cond(u), 1)
+		other = &path{cells: maps.Clone(at.cells), given: at.given, pc: b.Next}
+		at.pc = b.Taken
+	case ir.Helper:
+		l.Helper(s, i, u)
+	case ir.TrapIf, ir.SkipIf:
+		l.Event("%v %d", u.Op, u.Imm)
+		l.Value(s.R[u.A], max(w, 8))
+	default: // a return, or a jump to another block
+		l.Event("%v", u.Op)
+		if u.Op == ir.JmpInd {
+			l.Value(s.R[u.A], 64)
+		}
+		at.over = true
+		p.end(s, at, entry)
+	}
+	return other
+}
+
+// place returns the byte at an address that is a register's at entry and a constant.
+func place(e *expr.Ctx, addr expr.Ref, entry *[ir.NumSlots]expr.Ref) (c cell, ok bool) {
+	c.base = addr
+	if e.Kind(addr) == expr.Add {
+		if v, isConst := e.IsConst(e.B(addr)); isConst {
+			c = cell{e.A(addr), int64(v)}
+		} else if v, isConst := e.IsConst(e.A(addr)); isConst {
+			c = cell{e.B(addr), int64(v)}
+		}
+	}
+	return c, c.base == entry[ir.RBX] || c.base == entry[ir.R15] || c.base == entry[ir.RSP]
+}
+
+// load returns w bits of memory.
+func (t *path) load(e *expr.Ctx, c cell, w uint) expr.Ref {
+	var v expr.Ref
+	for k := range int64(w / 8) {
+		b := t.byte(e, cell{c.base, c.disp + k})
+		if v == 0 {
+			v = b
+		} else {
+			v = e.Concat(b, v)
+		}
+	}
+	return v
+}
+
+// byte returns a byte of memory; one that was not written is part of a variable of eight.
+func (t *path) byte(e *expr.Ctx, c cell) expr.Ref {
+	if v, ok := t.cells[c]; ok {
+		return v
+	}
+	word := c.disp &^ 7
+	return e.Extract(e.Var(fmt.Sprintf("%s%+d", e.VarName(e.VarOf(c.base)), word), 64), uint(c.disp-word)*8, 8)
+}
+
+// end notes what a path leaves behind: the registers of which callers know, the Context, and the slots; of temporaries those that the
+// evaluator reads when it goes on.
+func (p *paths) end(s *image.Symbolic, at *path, entry *[ir.NumSlots]expr.Ref) {
+	l, e := p.results, s.E
+	for _, r := range []ir.Slot{ir.RBX, ir.RSP, ir.R14, ir.R15} {
+		l.Value(s.R[r], 64)
+	}
+	for d := int64(0); d < int64(ctxRead); d += 8 {
+		l.Value(at.load(e, cell{entry[ir.R15], d}, 64), 64)
+	}
+	var live ir.SlotSet
+	if uop, ok := e.IsConst(at.load(e, cell{entry[ir.R15], int64(ctxUop)}, 64)); ok && int(uop) >= 0 {
+		l.Event("at %d", uop)
+		live = temporaries(p.block, int(uop))
+	}
+	for i := range ir.Slot(ir.NumSlots) {
+		if i < ir.Temp0 || live.Has(i) {
+			l.Value(at.load(e, cell{entry[ir.RBX], int64(slot(i).disp)}, 64), 64)
+		}
+	}
+}
+
+// temporaries returns those that b reads from micro-op i on before it writes them.
+func temporaries(b *ir.Block, i int) (live ir.SlotSet) {
+	var written ir.SlotSet
+	for ; i < len(b.Uops); i++ {
+		b.Uops[i].Uses(func(s ir.Slot) {
+			if s >= ir.Temp0 && !written.Has(s) {
+				live.Add(s)
+			}
+		})
+		b.Uops[i].Defs(written.Add)
+	}
+	return live
 }

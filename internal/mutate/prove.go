@@ -251,7 +251,7 @@ func (p *prover) equal(x, y string) (smtlib.Status, string) {
 	_, sortsY := results(commandsY)
 	switch {
 	case len(outs) == 0:
-		return smtlib.Unknown, "other machine code, which is not expressed for a solver"
+		return smtlib.Unknown, "nothing in it is for a solver"
 	case commentsX != commentsY:
 		return smtlib.Unknown, "other events"
 	case sortsX != sortsY:
