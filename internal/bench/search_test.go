@@ -36,10 +36,10 @@ type config struct {
 // configs are what runs; strategies compares searches, the others with the first, and ablation what searches and models are worth.
 var (
 	configs = []config{
-		{"random", "random", nil}, {"cupa-path", "cupa-path", nil}, {"cupa-cov", "cupa-cov", nil}, {"cupa-yield", "cupa-yield", nil},
+		{"random", "random", nil}, {"cupa-path", "cupa-path", nil}, {"cupa-cov", "cupa-cov", nil},
 		{"none + random", "random", []string{}}, {"none + cupa-path", "cupa-path", []string{}},
 	}
-	strategies = comparison{"Strategies", "high-level paths, times those of random", "random", []string{"cupa-path", "cupa-cov", "cupa-yield"}}
+	strategies = comparison{"Strategies", "high-level paths, times those of random", "random", []string{"cupa-path", "cupa-cov"}}
 	ablation   = comparison{"Ablation", "high-level paths, times those of random without models", "none + random", []string{"random", "none + cupa-path", "cupa-path"}}
 )
 

@@ -31,20 +31,11 @@ var schemes = map[string]func(*Place) uint64{
 	"opcode":       func(p *Place) uint64 { return p.Opcode },
 	"stack":        func(p *Place) uint64 { return p.Stack },
 	"line":         func(p *Place) uint64 { return p.Line },
-	// Weighted: by the yield of sites, by the Guide, and by forkWeight.
-	"hlpc-yield":      func(p *Place) uint64 { return p.Dynamic },
-	"llpc-yield":      func(p *Place) uint64 { return p.PC },
+	// Weighted: by the Guide, and by forkWeight.
 	"branch-distance": func(p *Place) uint64 { return p.Static },
 	"fork-weight":     func(p *Place) uint64 { return p.Chain },
-}
-
-// site is an instruction of the interpreted program, and one of the machine within it, or 0.
-type site struct{ static, pc uint64 }
-
-// sites are the schemes whose classes are weighed by the yield of a site.
-var sites = map[string]func(*Place) site{
-	"hlpc-yield": func(p *Place) site { return site{p.Static, 0} },
-	"llpc-yield": func(p *Place) site { return site{p.Static, p.PC} },
+	// The classes of hlpc-dynamic, weighed by the yield of their instruction: two levels, see NewCUPA.
+	"hlpc-yield": func(p *Place) uint64 { return p.Static },
 }
 
 // SchemeNames lists the classification schemes.
@@ -66,7 +57,8 @@ const forkWeight = 0.75
 // among the children of each class with equal probability, or by weight.
 //
 // A pick costs a step per level, and a logarithm per weighted one. When something was learned, by the Guide or from the
-// candidates picked before, classes are weighed anew, but not before guideEvery picks more.
+// candidates picked before, classes are weighed anew, but not before guideEvery picks more: there are no more of them than the
+// program has instructions.
 type cupa struct {
 	levels []string
 	key    []func(*Place) uint64
@@ -74,13 +66,13 @@ type cupa struct {
 	rng    *rand.Rand
 	at     map[uint64]*class // the leaf of each candidate
 	guide  Guide
-	guided int // edges of the guide when classes were last weighed
-	picks  int // since then
-	yields map[site]*yield
-	stale  bool // something was learned since then
+	guided int               // edges of the guide when classes were last weighed
+	picks  int               // since then
+	yields map[uint64]*yield // by high-level program counter
+	stale  bool              // something was learned since then
 }
 
-// yield counts the candidates of a site that were picked, and those of them that led to something new.
+// yield counts the candidates of an instruction that were picked, and those of them that led to something new.
 type yield struct{ picked, fresh float64 }
 
 const guideEvery = 16
@@ -89,8 +81,7 @@ const guideEvery = 16
 type class struct {
 	up    *class
 	key   uint64
-	site  site // of schemes that have one
-	slot  int  // in up.kids
+	slot  int // in up.kids
 	kids  []*class
 	index map[uint64]*class
 	sum   fenwick  // of the children's weights; nil if all are equal
@@ -99,7 +90,7 @@ type class struct {
 
 // NewCUPA returns a class-uniform searcher with the schemes named, from the root on.
 func NewCUPA(names []string, seed uint64) (Searcher, error) {
-	s := &cupa{levels: names, root: &class{}, rng: source(seed), at: map[uint64]*class{}, yields: map[site]*yield{}}
+	s := &cupa{root: &class{}, rng: source(seed), at: map[uint64]*class{}, yields: map[uint64]*yield{}}
 	for i, n := range names {
 		f, ok := schemes[n]
 		if !ok {
@@ -108,7 +99,10 @@ func NewCUPA(names []string, seed uint64) (Searcher, error) {
 		if n == "fork-weight" && i != len(names)-1 {
 			return nil, fmt.Errorf("fork-weight weighs states, not classes: it can only be the last")
 		}
-		s.key = append(s.key, f)
+		s.levels, s.key = append(s.levels, n), append(s.key, f)
+		if n == "hlpc-yield" {
+			s.levels, s.key = append(s.levels, "hlpc-dynamic"), append(s.key, schemes["hlpc-dynamic"])
+		}
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("name at least one class: %s", strings.Join(SchemeNames(), ", "))
@@ -118,45 +112,40 @@ func NewCUPA(names []string, seed uint64) (Searcher, error) {
 
 func (s *cupa) Len() int { return len(s.at) }
 
-// forks and distances tell what the children of a class at level are weighed by.
+// forks, distances and yielding tell what the children of a class at level are weighed by.
 func (s *cupa) forks(level int) bool { return s.levels[level] == "fork-weight" }
 func (s *cupa) distances(level int) bool {
 	return s.levels[level] == "branch-distance" && s.guide != nil
 }
+func (s *cupa) yielding(level int) bool { return s.levels[level] == "hlpc-yield" }
 
 // learns tells that the children of a class at level are weighed by what is learned.
-func (s *cupa) learns(level int) bool { return s.distances(level) || sites[s.levels[level]] != nil }
+func (s *cupa) learns(level int) bool { return s.distances(level) || s.yielding(level) }
 
 // weight is that of a child of a class at level, which learns.
 func (s *cupa) weight(level int, kid *class) float64 {
 	if s.distances(level) {
 		return s.guide.Weight(kid.key)
 	}
-	y := s.yields[kid.site]
+	y := s.yields[kid.key]
 	if y == nil {
 		y = &yield{}
 	}
-	return (y.fresh + 1) / (y.picked + 2) // Laplace's rule of succession
+	return (y.fresh + 1) / (y.picked + 2) * float64(len(kid.kids)) // Laplace's rule of succession, for each child
 }
 
 // Learn implements Learner.
 func (s *cupa) Learn(at Place, fresh bool) {
-	for _, l := range s.levels {
-		of := sites[l]
-		if of == nil {
-			continue
-		}
-		y := s.yields[of(&at)]
-		if y == nil {
-			y = &yield{}
-			s.yields[of(&at)] = y
-		}
-		y.picked++
-		if fresh {
-			y.fresh++
-		}
-		s.stale = true
+	y := s.yields[at.Static]
+	if y == nil {
+		y = &yield{}
+		s.yields[at.Static] = y
 	}
+	y.picked++
+	if fresh {
+		y.fresh++
+	}
+	s.stale = true
 }
 
 // Guide implements Guided. It comes before the first candidate.
@@ -169,9 +158,6 @@ func (s *cupa) Add(c Candidate) {
 		kid := n.index[k]
 		if kid == nil {
 			kid = &class{up: n, key: k, slot: len(n.kids)}
-			if of := sites[s.levels[i]]; of != nil {
-				kid.site = of(&c.Place)
-			}
 			if n.index == nil {
 				n.index = map[uint64]*class{}
 			}
@@ -182,6 +168,9 @@ func (s *cupa) Add(c Candidate) {
 				n.sum = n.sum.append(0)
 			case s.learns(i):
 				n.sum = n.sum.append(s.weight(i, kid))
+			}
+			if i > 0 && s.yielding(i-1) {
+				n.up.sum.set(n.slot, s.weight(i-1, n))
 			}
 		}
 		n = kid
@@ -265,7 +254,8 @@ func (s *cupa) drop(n *class, i int) {
 		s.weigh(n)
 		return
 	}
-	for n.up != nil && len(n.kids) == 0 {
+	level := len(s.key) - 1 // of n's up
+	for ; n.up != nil && len(n.kids) == 0; level-- {
 		up := n.up
 		last := len(up.kids) - 1
 		moved := up.kids[last]
@@ -277,6 +267,9 @@ func (s *cupa) drop(n *class, i int) {
 			up.sum = up.sum.cut()
 		}
 		n = up
+	}
+	if level >= 0 && s.yielding(level) {
+		n.up.sum.set(n.slot, s.weight(level, n))
 	}
 }
 

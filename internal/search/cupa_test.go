@@ -152,36 +152,37 @@ func TestBranchDistance(t *testing.T) {
 	}
 }
 
-// Classes are picked by the yield of their sites: that of the instruction, then that of the machine's instruction there.
+// Classes are picked by the yield of their instruction, whatever has come and gone.
 func TestYield(t *testing.T) {
 	got := [3]int{}
+	places := []Place{{Dynamic: 1, Static: 1, PC: 1}, {Dynamic: 2, Static: 1, PC: 1}, {Dynamic: 3, Static: 2, PC: 1}}
 	for seed := range uint64(3000) {
-		s, err := New("cupa-yield", seed)
+		s, err := NewCUPA([]string{"hlpc-yield", "llpc"}, seed)
 		if err != nil {
 			t.Fatal(err)
-		}
-		for i := range uint64(300) {
-			s.Add(Candidate{ID: i, Place: []Place{{Dynamic: 1, Static: 1, PC: 1}, {Dynamic: 1, Static: 1, PC: 2}, {Dynamic: 2, Static: 2, PC: 1}}[i%3]})
 		}
 		learn := func(p Place, picked, fresh int) {
 			for i := range picked {
 				s.(Learner).Learn(p, i < fresh)
 			}
 		}
-		learn(Place{Static: 1, PC: 1}, 18, 9) // weight 10/20; the next makes it 20/40 for the instruction
-		learn(Place{Static: 1, PC: 2}, 20, 10)
-		learn(Place{Static: 1, PC: 2}, 18, 0) // 11/40 here, 20/58 for the instruction
-		learn(Place{Static: 2, PC: 1}, 6, 0)  // 1/8
+		learn(Place{Static: 1}, 18, 9) // weight 10/20
+		gone := map[uint64]bool{}
+		for i := range uint64(300) {
+			s.Add(Candidate{ID: i, Place: places[i%3]})
+			s.Add(Candidate{ID: 1000 + i, Place: Place{Dynamic: 10 + i, Static: 1 + i%2}})
+			gone[1000+i] = true
+		}
+		s.Remove(gone)
+		learn(Place{Static: 2}, 6, 0) // 1/8
 		for range guideEvery {
 			s.Next()
 		}
 		id, _ := s.Next()
 		got[id%3]++
 	}
-	high, low := []float64{20.0 / 58, 1.0 / 8}, []float64{10.0 / 20, 11.0 / 40}
-	first := high[0] / (high[0] + high[1])
-	for i, p := range []float64{first * low[0] / (low[0] + low[1]), first * low[1] / (low[0] + low[1]), 1 - first} {
-		if !near(got[i], 3000, p) {
+	for i, w := range []float64{10.0 / 20, 10.0 / 20, 1.0 / 8} {
+		if p := w / (2*10.0/20 + 1.0/8); !near(got[i], 3000, p) {
 			t.Errorf("class %d came first %d of 3000 times, expected %.0f", i, got[i], p*3000)
 		}
 	}
@@ -206,7 +207,8 @@ func BenchmarkPick(b *testing.B) {
 				}
 				r := rand.New(rand.NewPCG(1, 2))
 				place := func() Place {
-					return Place{PC: r.Uint64N(300), Dynamic: r.Uint64N(5000), Static: r.Uint64N(200), Chain: r.Uint64N(n)}
+					dynamic := r.Uint64N(5000)
+					return Place{PC: r.Uint64N(300), Dynamic: dynamic, Static: dynamic % 200, Chain: r.Uint64N(n)}
 				}
 				nodes := []*Node{Child(nil)}
 				add := func(id uint64) {
@@ -227,6 +229,9 @@ func BenchmarkPick(b *testing.B) {
 				id := n
 				for b.Loop() {
 					s.Next()
+					if s, ok := s.(Learner); ok {
+						s.Learn(place(), id%3 == 0)
+					}
 					add(id)
 					id++
 				}

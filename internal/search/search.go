@@ -65,7 +65,6 @@ var makers = map[string]func(seed uint64) Searcher{
 	"portfolio": func(seed uint64) Searcher {
 		return &portfolio{members: []Searcher{cupaPath(seed), cupaCov(seed), newRandomPath(seed)}}
 	},
-	"cupa-yield":  cupaYield,
 	"random-path": newRandomPath,
 }
 
@@ -93,6 +92,15 @@ func (p *portfolio) Guide(g Guide) {
 	for _, m := range p.members {
 		if m, ok := m.(Guided); ok {
 			m.Guide(g)
+		}
+	}
+}
+
+// Learn passes on what became of a candidate to the members that learn.
+func (p *portfolio) Learn(at Place, fresh bool) {
+	for _, m := range p.members {
+		if m, ok := m.(Learner); ok {
+			m.Learn(at, fresh)
 		}
 	}
 }
@@ -132,13 +140,10 @@ func newRandomPath(seed uint64) Searcher {
 	return &randomPath{root: &Node{}, rng: source(seed), at: map[uint64]*Node{}}
 }
 
-// cupaPath and cupaCov are CHEF's instances (sections 3.3 and 3.4).
-func cupaPath(seed uint64) Searcher { return mustCUPA([]string{"hlpc-dynamic", "llpc"}, seed) }
+// cupaPath is CHEF's path-optimised instance (section 3.3), but for classes of high-level places that are weighed by what
+// those of the same instruction have yielded; cupaCov its coverage-optimised one (section 3.4).
+func cupaPath(seed uint64) Searcher { return mustCUPA([]string{"hlpc-yield", "llpc"}, seed) }
 func cupaCov(seed uint64) Searcher  { return mustCUPA([]string{"branch-distance", "fork-weight"}, seed) }
-
-// cupaYield prefers places like those from which most new paths were found.
-func cupaYield(seed uint64) Searcher { return mustCUPA([]string{"hlpc-yield", "llpc-yield"}, seed) }
-
 func mustCUPA(names []string, seed uint64) Searcher {
 	s, err := NewCUPA(names, seed)
 	if err != nil {
