@@ -128,7 +128,7 @@ func (w *words) write(addr, v uint64, n int) {
 }
 
 func (w *words) stop(c *cpu.CPU) *exec.Stop {
-	return &exec.Stop{Kind: exec.Unsupported, PC: c.PC, What: "the interpreter's table of strings: " + w.err.Error()}
+	return &exec.Stop{Kind: exec.Unsupported, PC: c.PC, What: "the interpreter's strings: " + w.err.Error()}
 }
 
 // bucketOf is the address of the bucket of deferred strings.

@@ -358,3 +358,27 @@ func (x *scan) compare(c *cpu.CPU, n limit, text bool) bool {
 		}
 	}
 }
+
+// maxDecimal bounds the numbers for which decimalWidth gives what a logarithm rounded to a double does.
+const maxDecimal = 1_000_000_000_000_000
+
+// decimalWidth models f(n=rdi): how many decimal digits a number n >= 0 has, none for 0, as an expression in place of a logarithm.
+func decimalWidth(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
+	if !c.Sym.Has(ir.RDI) {
+		return false, nil
+	}
+	e, n := m.Ctx, value{c.R[ir.RDI], c.S[ir.RDI]}
+	if yes, stop := m.Holds(c, e.Ult(n.r, e.Const(maxDecimal, 64))); !yes || stop != nil {
+		return false, stop
+	}
+	width := value{0, e.Const(0, 64)}
+	for power := uint64(1); power < maxDecimal; power *= 10 {
+		width.v += b2u(n.v >= power)
+		width.r = e.Add(width.r, e.ZExt(e.Ule(e.Const(power, 64), n.r), 64))
+	}
+	done := ret(c, s, width.v)
+	if _, isConst := e.IsConst(width.r); done && !isConst {
+		c.SetSym(ir.RAX, width.v, width.r)
+	}
+	return done, nil
+}

@@ -27,7 +27,9 @@ var families = map[string]string{
 	"hash-length":       "hash",
 	"decline-symbolic":  "pointers",
 	"deferred-identity": "pointers",
+	"unshared":          "pointers",
 	"early-exit":        "fastpath",
+	"decimal-width":     "fastpath",
 }
 
 // ModelFamilies lists the families of models.
@@ -48,10 +50,14 @@ var models = map[string]func(interp.Model) exec.Hook{
 	"decline-symbolic": declineSymbolic,
 }
 
-// groups are models of several functions that work together: hooks by address. The second argument is an
+// groups are models of a function at the location, or of several that work together: hooks by address. The second argument is an
 // address of their own, where nothing is mapped.
 var groups = map[string]func(interp.Model, uint64) map[uint64]exec.Hook{
 	"deferred-identity": newDeferred,
+	"unshared":          newUnshared,
+	"decimal-width": func(md interp.Model, _ uint64) map[uint64]exec.Hook {
+		return map[uint64]exec.Hook{md.Slot: decimalWidth}
+	},
 }
 
 // ret makes the present function return v.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -53,8 +54,21 @@ func TestRKinds(t *testing.T) {
 	if e.sound(t); len(e.classes()) != 9 {
 		t.Errorf("%d classes, want 9\n%s%s", len(e.classes()), e.stdout, e.stderr)
 	}
+	// The text of a number splits paths by its digits, not by its value.
+	e = runIt(t, Options{Test: file + "::test_number", Interpreter: stockR})
+	if e.sound(t); e.summary.Paths.Low > 6 {
+		t.Errorf("%d low-level paths, want at most 6\n%s", e.summary.Paths.Low, e.stdout)
+	}
+	if got := e.outcomes(); len(got) != 2 || !strings.HasPrefix(got[0], "exception simpleError: too big: 9999") {
+		t.Errorf("got %q\n%s", got, e.stderr)
+	}
+	// As many classes as a native run over all 65536 values has.
+	e = runIt(t, Options{Test: file + "::test_text", Interpreter: stockR})
+	if e.sound(t); len(e.classes()) != 8 {
+		t.Errorf("%d classes, want 8\n%s%s", len(e.classes()), e.stdout, e.stderr)
+	}
 	e = runIt(t, Options{Test: file, Interpreter: stockR})
-	if e.status != StatusUsage || !strings.HasSuffix(e.stderr, "kinds.R: several tests in the file, choose one with ::NAME: test_double, test_inputs, test_kinds\n") || strings.Count(e.stderr, "\n") != 1 {
+	if e.status != StatusUsage || !strings.HasSuffix(e.stderr, "kinds.R: several tests in the file, choose one with ::NAME: test_double, test_inputs, test_kinds, test_number, test_text\n") || strings.Count(e.stderr, "\n") != 1 {
 		t.Errorf("status %d, %q", e.status, e.stderr)
 	}
 }
@@ -66,12 +80,18 @@ func TestRExamples(t *testing.T) {
 		file               string
 		classes, high, low int
 		needs              string
+		slow               bool // run with SYMCHEF_SLOW=1
 	}{
-		{"test_json.R", 3, 6, 6, "/usr/lib/R/site-library/jsonlite"},
-		{"triangle.R", 4, 8, 8, ""},
-		{"utf8.R", 4, 15, 15, ""},
+		{"email.R", 2, 2, 7, "", false},
+		{"lookup.R", 6, 2, 11, "", false},
+		{"test_json.R", 3, 6, 6, "/usr/lib/R/site-library/jsonlite", false},
+		{"triangle.R", 4, 8, 8, "", true},
+		{"utf8.R", 4, 15, 15, "", true},
 	} {
 		t.Run(x.file, func(t *testing.T) {
+			if x.slow && os.Getenv("SYMCHEF_SLOW") == "" {
+				t.Skip("skipped: SYMCHEF_SLOW is not set")
+			}
 			if x.needs != "" && !exists(x.needs) {
 				t.Skipf("skipped: %s is not installed", x.needs)
 			}

@@ -48,3 +48,19 @@ test_double <- function() {
   y <- symchef$double("y")
   cat(if (x * 2 > 300.5) "big" else if (x == 0) "zero" else "other", if (y == Inf) "most" else if (y < -1e300) "low" else "middle", "\n")
 }
+
+test_number <- function() {
+  n <- symchef$integer("n", 0L, 99999L)
+  if (n > 99990L) {
+    stop("too big: ", n)
+  }
+  if (n >= 1000L) {
+    print(n)
+  }
+}
+
+# Eight classes: no characters, one or two, a NUL before the last one; text or not.
+test_text <- function() {
+  text <- rawToChar(symchef$raw("r", 2L))
+  cat(nchar(text, "bytes"), validUTF8(text), text == "\u00e9", paste0(text, "?") == "ab?", "\n")
+}
