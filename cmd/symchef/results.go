@@ -171,7 +171,7 @@ func emitCmd() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "pytest (default for Python), unittest or busted (default for Lua)")
+	c.Flags().StringVar(&format, "format", "", "pytest (default for Python), unittest, busted (default for Lua) or testthat (default for R)")
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write (default standard output)")
 	return c
 }

@@ -28,6 +28,7 @@ const (
 	Pytest   Format = "pytest"
 	Unittest Format = "unittest"
 	Busted   Format = "busted"
+	Testthat Format = "testthat"
 )
 
 //go:embed pytest.tmpl
@@ -39,11 +40,17 @@ var unittestText string
 //go:embed busted.tmpl
 var bustedText string
 
+//go:embed testthat.tmpl
+var testthatText string
+
 //go:embed standin.py
 var pythonStandIn string
 
 //go:embed standin.lua
 var luaStandIn string
+
+//go:embed standin.R
+var rStandIn string
 
 // row describes one format.
 type row struct {
@@ -58,6 +65,7 @@ var rows = []row{
 	{Pytest, python, pythonStandIn, parse("pytest", pytestText)},
 	{Unittest, python, pythonStandIn, parse("unittest", unittestText)},
 	{Busted, lua, luaStandIn, parse("busted", bustedText)},
+	{Testthat, rLanguage, rStandIn, parse("testthat", testthatText)},
 }
 
 // language is how values are written in a language.
@@ -90,7 +98,7 @@ func Default(kind testcase.TargetKind) (Format, bool) {
 }
 
 func parse(name, text string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"py": pyString, "lua": luaString}).Parse(text))
+	return template.Must(template.New(name).Funcs(template.FuncMap{"py": pyString, "lua": luaString, "r": rString}).Parse(text))
 }
 
 // file is what the templates see; strings named as code are of the language.

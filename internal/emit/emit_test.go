@@ -75,8 +75,11 @@ func TestGolden(t *testing.T) {
 	for _, f := range Formats() {
 		var b bytes.Buffer
 		g := g
-		if f == Busted {
+		switch f {
+		case Busted:
 			g.Kind, g.Path = "lua", "/tests/mail.lua"
+		case Testthat:
+			g.Kind, g.Path = "r", "/tests/mail.R"
 		}
 		if err := Write(&b, f, "/tests/out/generated.py", g, sample("test_mail.Bad"), map[string]string{"t3": "unstable in replay: no\none knows"}); err != nil {
 			t.Fatal(err)

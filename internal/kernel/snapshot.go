@@ -256,6 +256,9 @@ func spaceOf(m *mem.Space, back func(*mem.Backing) int) (spaceImage, error) {
 	if symbolic {
 		return sp, errors.New("kernel: snapshot with symbolic memory")
 	}
+	n := 0
+	m.EachGranule(func(uint64, *[mem.GranuleSize]byte) { n++ })
+	sp.At, sp.Data = make([]uint64, 0, n), make([]byte, 0, n*mem.GranuleSize)
 	m.EachGranule(func(addr uint64, data *[mem.GranuleSize]byte) {
 		var first [mem.GranuleSize]byte
 		if a := m.Find(addr); a != nil && a.Back != nil {
