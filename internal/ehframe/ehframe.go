@@ -10,12 +10,16 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"io"
 	"slices"
 	"sort"
 )
 
 // Extent is the code of one function, [Lo, Hi), in link addresses.
 type Extent struct{ Lo, Hi uint64 }
+
+// maxFunction is more than a function has, in bytes: whoever asks for functions may read them.
+const maxFunction = 1 << 26
 
 // errFrames is a call frame table that cannot be read.
 var errFrames = errors.New("ehframe: damaged .eh_frame")
@@ -63,7 +67,7 @@ func Functions(f *elf.File) ([]Extent, error) {
 			if err1 != nil || err2 != nil {
 				return nil, errFrames
 			}
-			if lo != 0 && size != 0 {
+			if lo != 0 && size-1 < maxFunction {
 				out = append(out, Extent{lo, lo + size})
 			}
 		}
@@ -100,8 +104,8 @@ func frameSection(f *elf.File) ([]byte, uint64, error) {
 		}
 		for _, p := range f.Progs {
 			if p.Type == elf.PT_LOAD && at >= p.Vaddr && at < p.Vaddr+p.Filesz {
-				b := make([]byte, p.Vaddr+p.Filesz-at)
-				_, err := p.ReadAt(b, int64(at-p.Vaddr))
+				// The header may promise more than the file has.
+				b, err := io.ReadAll(io.NewSectionReader(p, int64(at-p.Vaddr), int64(p.Vaddr+p.Filesz-at)))
 				return b, at, err
 			}
 		}

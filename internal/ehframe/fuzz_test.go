@@ -3,6 +3,7 @@ package ehframe
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"testing"
 )
 
@@ -22,6 +23,35 @@ func FuzzFrames(f *testing.F) {
 		}
 		Functions(e)
 	})
+}
+
+// TestPromises: headers that promise more than the file has cost no memory.
+func TestPromises(t *testing.T) {
+	const huge = 1 << 46
+	b := tinyELF()
+	put := func(at int, v ...uint64) {
+		for i, v := range v {
+			binary.LittleEndian.PutUint64(b[at+8*i:], v)
+		}
+	}
+	binary.LittleEndian.PutUint32(b[0x64:], 1<<31-1) // the function's size
+	put(32, 0x140, 0)                                // program headers, no sections
+	b[56], b[60], b[62] = 2, 0, 0
+	load, frame := uint64(elf.PT_LOAD)|4<<32, uint64(elf.PT_GNU_EH_FRAME)|4<<32
+	put(0x140, load, 0, 0, 0, huge, huge, 1)
+	put(0x140+56, frame, 0xc0, 0xc0, 0xc0, 12, 12, 1)
+	copy(b[0xc0:], "\x01\x1b\x03\x3b\x7c\xff\xff\xff\x00\x00\x00\x00") // .eh_frame at 0x40
+	f, err := elf.NewFile(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, off, err := frameSection(f)
+	if err != nil || off != 0x40 || len(at) != len(b)-0x40 {
+		t.Errorf("%d bytes at %#x, %v", len(at), off, err)
+	}
+	if fns, err := Functions(f); err != nil || len(fns) != 0 {
+		t.Errorf("functions %v, %v", fns, err)
+	}
 }
 
 // tinyELF is a file whose call frame information lists one function.
