@@ -46,7 +46,7 @@ var layers = map[string]string{
 	"internal/emit":                 "testcase",
 	"internal/complete":             "",                    // tests only
 	"internal/mutate":               "mutate/image smtlib", // a tool: faults for the tests to find
-	"internal/mutate/image":         "expr ir smtlib",      // what packages make, to be compared
+	"internal/mutate/image":         "expr ir lift smtlib", // what packages make, to be compared
 	"internal/conformance/cpython":  "session",             // other people's tests
 	"internal/conformance/report":   "",                    // tables in docs
 	"internal/conformance/upstream": "",                    // other people's tests

@@ -2,8 +2,10 @@ package ir_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
+	"symchef/internal/cpucheck"
 	"symchef/internal/expr"
 	"symchef/internal/ir"
 	"symchef/internal/mutate/image"
@@ -11,9 +13,10 @@ import (
 )
 
 // TestImage writes the expressions of every row at every width, with every parameter and some constant operands, and those
-// of the lazy flags. What rows compute on numbers is not in it.
+// of the lazy flags; what rows of integers and vectors and the lazy flags compute on numbers; and what micro-ops read and write.
 func TestImage(t *testing.T) {
 	out := image.New(t)
+	r := rand.New(rand.NewPCG(1, 2))
 	form := func(name string, c *expr.Ctx, refs ...expr.Ref) {
 		var defs []smtlib.Definition
 		for i, r := range refs {
@@ -29,10 +32,41 @@ func TestImage(t *testing.T) {
 			imageRow(form, ir.Op(o), row)
 		}
 	}
+	eachRow(func(name string, row *ir.Row, w, x uint, imm uint64) {
+		c := expr.New()
+		e, err := evaluated(c, row, w, x, imm)
+		if err != nil {
+			out.Form("eval "+name, "; "+err.Error())
+			return
+		}
+		form("eval "+name, c, e)
+		for range 20 { // for the coverage, which a lifted function has none of
+			row.Eval(cpucheck.Value(r), cpucheck.Value(r), cpucheck.Value(r), w, x, imm)
+		}
+	})
+	for o := range 256 {
+		if op := ir.Op(o); ir.RowOf(op) != nil || op >= ir.Load && op <= ir.Unsup && op != ir.Helper {
+			var slots []ir.Slot
+			note := func(s ir.Slot) { slots = append(slots, s) }
+			u := ir.Uop{Op: op, D: 1, A: 2, B: 3, C: 4}
+			u.Uses(note)
+			slots = append(slots, ir.Zero)
+			u.Defs(note)
+			out.Form(fmt.Sprintf("slots of %v", op), fmt.Sprintf("; %v", slots))
+		}
+	}
 	for k := range ir.CCResult + 1 {
 		for _, w := range []uint{8, 16, 32, 64} {
 			cc := ir.MakeCC(k, w)
 			c := expr.New()
+			if e, err := evaluatedFlags(c, cc); err != nil {
+				out.Form(fmt.Sprintf("eval flags %d %d", k, w), "; "+err.Error())
+			} else {
+				form(fmt.Sprintf("eval flags %d %d", k, w), c, e)
+				for range 20 {
+					ir.Flags(cc, cpucheck.Value(r), 1+r.Uint64N(64), cpucheck.Value(r))
+				}
+			}
 			for _, s := range operandSets() {
 				a, b, d := s.make(c)
 				var refs []expr.Ref

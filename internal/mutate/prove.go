@@ -21,7 +21,7 @@ import (
 // A fault that no test finds changes nothing, or the tests have a gap. prover tells by images (package image): a package's TestImage
 // writes what it makes of symbolic operands, form by form, with the fault and without. Forms with the same text are
 // equal; of the others a solver has to find no operands on which they differ. So a proof holds for all values of the operands
-// of every form in the image. It says nothing about forms that are not there, nor about what the package computes on numbers.
+// of every form in the image. It says nothing about forms that are not there; a fault that no form comes to is not provable.
 
 // proof is what is known of a fault after the comparison.
 type proof struct {
@@ -67,34 +67,33 @@ func newProver(root, dir string) *prover {
 	return &prover{root: root, dir: dir, solvers: smtlib.Find(), whole: map[string]imaged{}}
 }
 
-// image makes the image of a package; overlay "" is that without a fault. Only that has coverage: the go tool covers
-// the sources that an overlay replaces.
-func (p *prover) image(pkg, overlay string) (imaged, error) {
-	name := "fault"
-	args := []string{"test", "-count=1", "-run=^TestImage$"}
-	profile := ""
-	if overlay != "" {
-		args = append(args, "-overlay="+overlay)
-	} else {
-		name = strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "-")
-		profile = filepath.Join(p.dir, name+".cover")
-		args = append(args, "-coverprofile="+profile)
-	}
-	i := imaged{path: filepath.Join(p.dir, name+".image")}
-	os.Remove(i.path)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = p.root, append(os.Environ(), image.File+"="+i.path), time.Second
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return i, fmt.Errorf("TestImage of %s: %w\n%s", pkg, err, out)
-	}
-	if profile == "" {
-		return i, nil
+// image makes the image of a package, as name; overlay "" is that without a fault.
+func (p *prover) image(pkg, name, overlay string) (path string, err error) {
+	path = filepath.Join(p.dir, name)
+	return path, p.test(pkg, path, "-overlay="+overlay)
+}
+
+// coverage returns what the statements of a package without a fault do for its image. It is a run of its own: the go tool covers the
+// sources that an overlay replaces, and functions whose machine code is in the image are others when they count.
+func (p *prover) coverage(pkg string) ([]covered, error) {
+	profile := filepath.Join(p.dir, "cover")
+	if err := p.test(pkg, os.DevNull, "-coverprofile="+profile); err != nil {
+		return nil, err
 	}
 	text, err := os.ReadFile(profile)
-	i.covered = parseCover(string(text))
-	return i, err
+	return parseCover(string(text)), err
+}
+
+// test runs the TestImage of a package.
+func (p *prover) test(pkg, path, option string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-run=^TestImage$", option, pkg)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = p.root, append(os.Environ(), image.File+"="+path), time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("TestImage of %s: %w\n%s", pkg, err, out)
+	}
+	return nil
 }
 
 var coverLine = regexp.MustCompile(`(?m)^symchef/(\S+):(\d+)\.(\d+),(\d+)\.(\d+) \d+ (\d+)$`)
@@ -128,7 +127,10 @@ func (p *prover) prove(f fault) (proof, error) {
 	whole, ok := p.whole[f.image]
 	if !ok {
 		var err error
-		if whole, err = p.image(f.image, ""); err != nil {
+		if whole.covered, err = p.coverage(f.image); err != nil {
+			return proof{}, err
+		}
+		if whole.path, err = p.image(f.image, strings.ReplaceAll(strings.TrimPrefix(f.image, "./"), "/", "-"), ""); err != nil {
 			return proof{}, err
 		}
 		p.whole[f.image] = whole
@@ -144,11 +146,11 @@ func (p *prover) prove(f fault) (proof, error) {
 	if err != nil {
 		return proof{}, err
 	}
-	broken, err := p.image(f.image, overlay)
+	broken, err := p.image(f.image, "fault", overlay)
 	if err != nil {
 		return proof{differs, "with it " + firstLine(err.Error())}, nil
 	}
-	return p.compare(whole.path, broken.path)
+	return p.compare(whole.path, broken)
 }
 
 func firstLine(s string) string {

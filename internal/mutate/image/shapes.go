@@ -6,8 +6,8 @@ import (
 	"symchef/internal/expr"
 )
 
-// binary are the constructors of two operands of one width.
-var binary = []struct {
+// constructors are those of two operands of one width.
+var constructors = []struct {
 	name string
 	make func(c *expr.Ctx, a, b expr.Ref) expr.Ref
 }{
@@ -64,7 +64,7 @@ func Over(c *expr.Ctx, s Shape, yield func(Shape)) {
 			yield(Shape{fmt.Sprintf("(ite %s x %s)", s.Name, l.Name), c.Ite(s.Ref, c.Var("x1", 1), l.Ref)})
 			yield(Shape{fmt.Sprintf("(ite %s x8 %s)", s.Name, l.Name), c.Ite(s.Ref, c.Var("x8", 8), c.ZExt(l.Ref, 8))})
 		}
-		for _, op := range binary {
+		for _, op := range constructors {
 			yield(Shape{fmt.Sprintf("(%s %s %s)", op.name, s.Name, l.Name), op.make(c, s.Ref, l.Ref)})
 			yield(Shape{fmt.Sprintf("(%s %s %s)", op.name, l.Name, s.Name), op.make(c, l.Ref, s.Ref)})
 		}
