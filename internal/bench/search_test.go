@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal("no targets", err)
 	}
 	cache := b.TempDir()
+	debug.SetGCPercent(200) // as the command does
 	for b.Loop() {
 		var rows []*row
 		for _, file := range files {
