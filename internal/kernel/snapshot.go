@@ -18,14 +18,14 @@ import (
 	"symchef/internal/mem"
 )
 
-// A snapshot is a header, then the gob encoding of an image. Host files and
+// A snapshot is a header, then the gob encoding of an image, then the memory of its spaces. Host files and
 // virtual trees are named, not stored: whoever loads a snapshot checks first
 // that they have not changed (Revalidate).
 
 // snapMagic begins a snapshot; its last byte is the version of image.
-const snapMagic = "SYMCHEFK\x04"
+const snapMagic = "SYMCHEFK\x05"
 
-const snapHeader = len(snapMagic) + 4 // CRC-32C of the rest, little endian
+const snapHeader = len(snapMagic) + 4 + 8 // CRC-32C of what comes behind it, and the size of the encoding, little endian
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
@@ -67,7 +67,7 @@ type taskImage struct {
 type spaceImage struct {
 	Areas []areaImage
 	At    []uint64 // addresses
-	Data  []byte   // GranuleSize bytes for each
+	data  []byte   // GranuleSize bytes for each; stored behind the image
 }
 
 type areaImage struct {
@@ -223,13 +223,21 @@ func (s *System) Marshal() ([]byte, error) {
 		im.Out[i] = b.Data
 	}
 	var buf bytes.Buffer
-	buf.WriteString(snapMagic)
-	buf.Write(make([]byte, 4))
 	if err := gob.NewEncoder(&buf).Encode(&im); err != nil {
 		return nil, fmt.Errorf("kernel: snapshot: %w", err)
 	}
-	out := buf.Bytes()
-	binary.LittleEndian.PutUint32(out[len(snapMagic):], crc32.Checksum(out[snapHeader:], crcTable))
+	size := snapHeader + buf.Len() + len(im.Objects.data)
+	for _, sp := range im.Spaces {
+		size += len(sp.data)
+	}
+	out := append(make([]byte, 0, size), snapMagic...)
+	out = append(out, make([]byte, 4)...)
+	out = binary.LittleEndian.AppendUint64(out, uint64(buf.Len()))
+	out = append(append(out, buf.Bytes()...), im.Objects.data...)
+	for _, sp := range im.Spaces {
+		out = append(out, sp.data...)
+	}
+	binary.LittleEndian.PutUint32(out[len(snapMagic):], crc32.Checksum(out[len(snapMagic)+4:], crcTable))
 	return out, nil
 }
 
@@ -258,7 +266,7 @@ func spaceOf(m *mem.Space, back func(*mem.Backing) int) (spaceImage, error) {
 	}
 	n := 0
 	m.EachGranule(func(uint64, *[mem.GranuleSize]byte) { n++ })
-	sp.At, sp.Data = make([]uint64, 0, n), make([]byte, 0, n*mem.GranuleSize)
+	sp.At, sp.data = make([]uint64, 0, n), make([]byte, 0, n*mem.GranuleSize)
 	m.EachGranule(func(addr uint64, data *[mem.GranuleSize]byte) {
 		var first [mem.GranuleSize]byte
 		if a := m.Find(addr); a != nil && a.Back != nil {
@@ -268,7 +276,7 @@ func spaceOf(m *mem.Space, back func(*mem.Backing) int) (spaceImage, error) {
 		}
 		if *data != first {
 			sp.At = append(sp.At, addr)
-			sp.Data = append(sp.Data, data[:]...)
+			sp.data = append(sp.data, data[:]...)
 		}
 	})
 	return sp, nil
@@ -306,11 +314,12 @@ func Unmarshal(data []byte, cfg Config) (*System, error) {
 	if len(data) < snapHeader || string(data[:len(snapMagic)]) != snapMagic {
 		return nil, errors.New("kernel: not a snapshot of this version")
 	}
-	if binary.LittleEndian.Uint32(data[len(snapMagic):]) != crc32.Checksum(data[snapHeader:], crcTable) {
+	if binary.LittleEndian.Uint32(data[len(snapMagic):]) != crc32.Checksum(data[len(snapMagic)+4:], crcTable) {
 		return nil, errCorrupt
 	}
+	n, rest := binary.LittleEndian.Uint64(data[len(snapMagic)+4:]), data[snapHeader:]
 	var im image
-	if err := gob.NewDecoder(bytes.NewReader(data[snapHeader:])).Decode(&im); err != nil {
+	if n > uint64(len(rest)) || gob.NewDecoder(bytes.NewReader(rest[:n])).Decode(&im) != nil {
 		return nil, errCorrupt
 	}
 	if im.GranuleBits != mem.GranuleBits {
@@ -336,6 +345,15 @@ func Unmarshal(data []byte, cfg Config) (*System, error) {
 		return backs[i], true
 	}
 	s.lastObject = im.LastObject
+	memory, whole := im.Objects.take(rest[n:])
+	for i := range im.Spaces {
+		if whole {
+			memory, whole = im.Spaces[i].take(memory)
+		}
+	}
+	if !whole || len(memory) > 0 {
+		return nil, errCorrupt
+	}
 	if s.objects, err = im.Objects.restore(back, nil); err != nil {
 		return nil, err
 	}
@@ -376,6 +394,16 @@ func (s *System) restoreBacks(list []backImage) ([]*mem.Backing, error) {
 }
 
 // restore makes a space; objects is nil for the space of objects itself.
+// take gives the image its memory, the beginning of stored; false if that is too short.
+func (sp *spaceImage) take(stored []byte) (rest []byte, ok bool) {
+	n := len(sp.At) * mem.GranuleSize
+	if n > len(stored) {
+		return nil, false
+	}
+	sp.data = stored[:n]
+	return stored[n:], true
+}
+
 func (sp *spaceImage) restore(back func(int) (*mem.Backing, bool), objects *mem.Space) (*mem.Space, error) {
 	m := mem.NewSpace()
 	m.Objects = objects
@@ -385,11 +413,8 @@ func (sp *spaceImage) restore(back func(int) (*mem.Backing, bool), objects *mem.
 			return nil, errCorrupt
 		}
 	}
-	if len(sp.Data) != len(sp.At)*mem.GranuleSize {
-		return nil, errCorrupt
-	}
 	for i, at := range sp.At {
-		if m.Poke(at, sp.Data[i*mem.GranuleSize:][:mem.GranuleSize]) != nil {
+		if m.Poke(at, sp.data[i*mem.GranuleSize:][:mem.GranuleSize]) != nil {
 			return nil, errCorrupt
 		}
 	}

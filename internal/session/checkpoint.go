@@ -15,7 +15,7 @@ import (
 )
 
 // checkpointVersion changes whenever the content of a checkpoint does.
-const checkpointVersion = 5
+const checkpointVersion = 6
 
 // checkpoint is what a run needs to go on: all that is not explored, and the
 // numbers of what is. It goes with the first TestsSize bytes of the test cases.
@@ -71,7 +71,7 @@ func (r *run) saveCheckpoint(parts []explore.Frontier) {
 	}
 	t := r.tally()
 	c.Tally = keptTally{t.counts, t.unmerged, t.symbolic, t.codeBytes, t.solver.Queries, t.solver.AnsweredWithoutBackend(), t.solver.Unknown, t.solver.Time}
-	b, err := seal(c)
+	b, err := seal(c, nil)
 	if err != nil {
 		r.keep(fmt.Errorf("checkpoint: %w", err))
 		return
@@ -95,7 +95,7 @@ func resume(o *Options) (*run, error) {
 		return nil, &usageError{fmt.Sprintf("%s: nothing is left to explore", dir)}
 	}
 	var c checkpoint
-	if !unseal(data, &c) || c.Version != checkpointVersion {
+	if _, ok := unseal(data, &c); !ok || c.Version != checkpointVersion {
 		return nil, &usageError{fmt.Sprintf("%s: the frontier is damaged, or not of this version of symchef", dir)}
 	}
 	o.Out, o.AllPaths, o.Strategy, o.Complete, o.Seed = dir, c.Options.AllPaths, c.Options.Strategy, c.Options.Complete, c.Options.Seed

@@ -11,18 +11,20 @@ import (
 // TestSeal: what is sealed comes back whole, or not at all.
 func TestSeal(t *testing.T) {
 	c := checkpoint{Version: checkpointVersion, Frontiers: []explore.Frontier{{Jobs: []explore.Job{{Last: -1, Bound: -1, Model: -1}}}}}
-	b, err := seal(c)
+	b, err := seal(c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got checkpoint
-	if !unseal(b, &got) || got.Version != c.Version || len(got.Frontiers) != 1 || len(got.Frontiers[0].Jobs) != 1 {
+	if _, ok := unseal(b, &got); !ok || got.Version != c.Version || len(got.Frontiers) != 1 || len(got.Frontiers[0].Jobs) != 1 {
 		t.Fatalf("%+v", got)
 	}
 	for i := range b {
 		bad := slices.Clone(b)
 		bad[i] ^= 1 << (i % 8)
-		if unseal(bad, &got) || unseal(b[:i], &got) {
+		_, damaged := unseal(bad, &got)
+		_, short := unseal(b[:i], &got)
+		if damaged || short {
 			t.Fatalf("byte %d of %d may be damaged", i, len(b))
 		}
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/gob"
 	"encoding/hex"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 )
 
 // snapshotVersion changes whenever the content of a snapshot does.
-const snapshotVersion = 3
+const snapshotVersion = 4
 
 // keepSnapshots is how many files the cache folder holds: those of the latest boots.
 const keepSnapshots = 100
@@ -34,31 +35,44 @@ type snapshot struct {
 	System    []byte
 }
 
-// seal encodes v, after the digest of that.
-func seal(v any) ([]byte, error) {
+// seal is the gob encoding of v, and more behind it, with a checksum. More is not encoded: there may be much of it.
+func seal(v any, more []byte) ([]byte, error) {
 	var buf bytes.Buffer
-	buf.Write(make([]byte, sha256.Size))
 	err := gob.NewEncoder(&buf).Encode(v)
-	sum := sha256.Sum256(buf.Bytes()[sha256.Size:])
-	copy(buf.Bytes(), sum[:])
-	return buf.Bytes(), err
+	out := make([]byte, sealHeader, sealHeader+buf.Len()+len(more))
+	binary.LittleEndian.PutUint64(out[sha256.Size:], uint64(buf.Len()))
+	out = append(append(out, buf.Bytes()...), more...)
+	sum := sha256.Sum256(out[sha256.Size:])
+	copy(out, sum[:])
+	return out, err
 }
 
+// sealHeader is the size of a checksum, and of the length of the encoding.
+const sealHeader = sha256.Size + 8
+
 // unseal is the reverse; false if data is damaged.
-func unseal(data []byte, v any) bool {
-	return len(data) >= sha256.Size && sha256.Sum256(data[sha256.Size:]) == [sha256.Size]byte(data) &&
-		gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(v) == nil
+func unseal(data []byte, v any) (more []byte, ok bool) {
+	if len(data) < sealHeader || sha256.Sum256(data[sha256.Size:]) != [sha256.Size]byte(data) {
+		return nil, false
+	}
+	n, rest := binary.LittleEndian.Uint64(data[sha256.Size:]), data[sealHeader:]
+	if n > uint64(len(rest)) || gob.NewDecoder(bytes.NewReader(rest[:n])).Decode(v) != nil {
+		return nil, false
+	}
+	return rest[n:], true
 }
 
 // encodeSnapshot is the content of a cache file.
 func encodeSnapshot(s snapshot) ([]byte, error) {
-	s.Version = snapshotVersion
-	return seal(s)
+	system := s.System
+	s.Version, s.System = snapshotVersion, nil
+	return seal(s, system)
 }
 
 // decodeSnapshot reads a cache file; false if it is not, whole, the snapshot of key.
 func decodeSnapshot(data []byte, key string) (s snapshot, ok bool) {
-	return s, unseal(data, &s) && s.Version == snapshotVersion && s.Key == key
+	s.System, ok = unseal(data, &s)
+	return s, ok && s.Version == snapshotVersion && s.Key == key
 }
 
 // CacheDir makes the folder of boot snapshots, by default in the user's cache:
