@@ -1,5 +1,5 @@
 # Everything a developer types. `make check` is the whole gate.
-.PHONY: symchef test check fmt bench bench-solver bench-search conformance cpu-check fuzz mutate
+.PHONY: symchef test check fmt bench bench-merge bench-solver bench-search conformance cpu-check fuzz mutate
 
 symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
@@ -24,6 +24,10 @@ bench: symchef
 	for g in granule256 granule4k; do \
 		go test -run '^$$' -bench 'Fork$$' -benchtime 1x -tags $$g ./internal/bench/... && \
 		go test -run '^$$' -bench ForkAndRun -tags $$g ./internal/bench/... || exit 1; done
+
+# Programs with and without merging, to docs/merging.md.
+bench-merge:
+	go test -run '^$$' -bench Merge -benchtime 1x -timeout 0 ./internal/bench -args -update
 
 # The queries of fixed targets, recorded on the first run: the solver chain against z3 and cvc5.
 bench-solver:

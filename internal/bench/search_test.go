@@ -25,7 +25,7 @@ var (
 	searchSeeds  = flag.Int("seeds", 5, "runs of BenchmarkSearch per target and strategy")
 	searchOnly   = flag.String("targets", "", "those of BenchmarkSearch whose names contain this")
 	searchBy     = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
-	searchUpdate = flag.Bool("update", false, "write docs/search.md and docs/search.svg")
+	searchUpdate = flag.Bool("update", false, "write docs/search.md and docs/search.svg, or docs/merging.md")
 )
 
 // config is a strategy with families of models of interpreter functions (--opt).

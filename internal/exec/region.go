@@ -3,6 +3,7 @@ package exec
 import (
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
+	"symchef/internal/guest"
 	"symchef/internal/ir"
 	"symchef/internal/kernel"
 	"symchef/internal/lift"
@@ -173,20 +174,29 @@ func starts(blk *ir.Block, at uint64) bool {
 }
 
 // fixedSlots are those that are always concrete, or had better be.
-var fixedSlots = func() (set ir.SlotSet) {
-	for _, s := range []ir.Slot{ir.RSP, ir.FSBase, ir.GSBase, ir.DF, ir.MXCSR, ir.FTop, ir.FCW, ir.FSW, ir.FTag} {
-		set.Add(s)
-	}
+var fixedSlots = func() ir.SlotSet {
+	set := slotSet(ir.RSP, ir.FSBase, ir.GSBase, ir.DF, ir.MXCSR, ir.FTop, ir.FCW, ir.FSW, ir.FTag)
 	for i := range ir.Slot(16) {
 		set.Add(ir.FPR + i)
 	}
 	return set
 }()
 
+// slotSet makes a set.
+func slotSet(slots ...ir.Slot) (set ir.SlotSet) {
+	for _, s := range slots {
+		set.Add(s)
+	}
+	return set
+}
+
+// scratch are the registers whose values mean nothing when a function has returned (System V ABI, figure 3.4).
+var scratch = slotSet(ir.RCX, ir.RDX, ir.RSI, ir.RDI, ir.R8, ir.R9, ir.R10, ir.R11)
+
 // Merge makes a, in which the condition cond is 1, stand for b, too, in which it is 0: what differs becomes an expression. Both come
-// from one system by RunRegion and have ended alike; holds is cond under the present assignment. It returns why they cannot be
-// merged, and a is of no use then, or "".
-func (m *Machine) Merge(a, b *kernel.System, cond expr.Ref, holds bool) (why string) {
+// from one system by RunRegion and have ended alike, as end says; holds is cond under the present assignment. It returns why they had better
+// not be merged, and has changed nothing then, or "".
+func (m *Machine) Merge(a, b *kernel.System, cond expr.Ref, holds bool, end StopKind) (why string) {
 	x, y := &a.Current().CPU, &b.Current().CPU
 	s, t := a.CurrentProcess().Mem, b.CurrentProcess().Mem
 	switch {
@@ -204,47 +214,67 @@ func (m *Machine) Merge(a, b *kernel.System, cond expr.Ref, holds bool) (why str
 	if !ok {
 		return "memory differs too much"
 	}
+	var slots ir.SlotSet // that differ
+	for i := range ir.Slot(ir.NumState) {
+		if x.R[i] == y.R[i] && x.Sym.Has(i) == y.Sym.Has(i) && (!x.Sym.Has(i) || x.S[i] == y.S[i]) {
+			continue
+		}
+		slots.Add(i)
+		if fixedSlots.Has(i) {
+			return "registers that cannot be symbolic"
+		}
+		if i <= ir.R15 && (end != Returned || !scratch.Has(i)) && (!x.Sym.Has(i) && points(s, x.R[i]) || !y.Sym.Has(i) && points(s, y.R[i])) {
+			return "pointers"
+		}
+	}
+	cells := make([][2]mem.Bytes, len(words))
+	for i, at := range words {
+		for k, space := range []*mem.Space{s, t} {
+			cell, err := space.ReadSym(at, mem.WordSize)
+			if err != nil || !space.Mapped(at, mem.WordSize, guest.ProtWrite) {
+				return "memory that cannot be written"
+			}
+			if cells[i][k] = cell; at >= x.R[ir.RSP] && cell.IsConcrete() && points(s, number(cell.Data)) {
+				return "pointers"
+			}
+		}
+	}
 	choose := func(p, q uint64) uint64 {
 		if holds {
 			return p
 		}
 		return q
 	}
-	flags := false
-	for i := range ir.Slot(ir.NumState) {
-		if x.R[i] == y.R[i] && x.Sym.Has(i) == y.Sym.Has(i) && (!x.Sym.Has(i) || x.S[i] == y.S[i]) {
-			continue
-		}
-		switch {
-		case fixedSlots.Has(i):
-			return "registers that cannot be symbolic"
-		case i >= ir.CCOp && i <= ir.CCC:
-			flags = true
-		default:
-			m.set(x, i, choose(x.R[i], y.R[i]), m.Ctx.Ite(cond, m.ref(x, i), m.ref(y, i)))
-		}
-	}
-	if flags {
+	if slots.Has(ir.CCOp) { // else their operands are slots like others
 		v := choose(flagsOf(x), flagsOf(y))
 		r := m.Ctx.Ite(cond, m.Flags(x, 0), m.Flags(y, 0))
 		x.Set(ir.CCOp, uint64(ir.MakeCC(ir.CCFlags, 64)))
 		m.set(x, ir.CCA, v, r)
 		x.Set(ir.CCB, 0)
 		x.Set(ir.CCC, 0)
-	}
-	for _, at := range words {
-		p, err1 := s.ReadSym(at, mem.WordSize)
-		q, err2 := t.ReadSym(at, mem.WordSize)
-		if err1 != nil || err2 != nil {
-			return "memory that cannot be read"
+		for _, i := range []ir.Slot{ir.CCOp, ir.CCA, ir.CCB, ir.CCC} {
+			slots.Remove(i)
 		}
+	}
+	slots.Each(func(i ir.Slot) {
+		m.set(x, i, choose(x.R[i], y.R[i]), m.Ctx.Ite(cond, m.ref(x, i), m.ref(y, i)))
+	})
+	for i, at := range words {
+		p, q := cells[i][0], cells[i][1]
 		w := m.split(choose(number(p.Data), number(q.Data)), m.Ctx.Ite(cond, m.word(p), m.word(q)))
-		if s.WriteSym(at, w) != nil {
-			return "memory that cannot be written"
+		if err := s.WriteSym(at, w); err != nil {
+			panic("exec: a mapped, writable word faulted")
 		}
 	}
 	a.Outlast(b)
 	return ""
+}
+
+// points reports whether v points to the heap or a stack. A path that does not know which object it works on forks later, and more often than it
+// would have here; an interpreter's own constants, which lie in its file, are seldom more than compared.
+func points(s *mem.Space, v uint64) bool {
+	a := s.Find(v)
+	return a != nil && a.Back == nil
 }
 
 func flagsOf(c *cpu.CPU) uint64 {

@@ -364,7 +364,7 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 	if _, known := s.Facts.Fixed[r]; known {
 		panic(fmt.Sprintf("explore: %v at %#x is decided twice", kind, pc))
 	}
-	if x.cfg.Merge && kind == exec.Branch && !s.Unmerged && x.merge(s, pc, r) {
+	if x.cfg.Merge && kind == exec.Branch && s.MayMerge(pc) && x.merge(s, pc, r) {
 		return
 	}
 	if x.trail != nil {

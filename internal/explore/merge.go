@@ -11,12 +11,13 @@ import (
 const (
 	mergeInstructions = 20000
 	mergeBranches     = 256
+	mergeApart        = 64 // ways that wait for a later join
 )
 
 // merging is the attempt to merge the ways of a branch: each is followed on its own up to where they meet, and from there
-// one state goes on, in which what differs is an expression over the branch's condition. Branches on the way are merged first,
-// so there are never more than two states at a level; where one cannot be merged, all is given up and the state
-// forks as ever.
+// one state goes on, in which what differs is an expression over the branch's condition. Branches on the way are merged first.
+// Ways that differ in what had better stay concrete where they meet stay apart up to the next join, at last the return of the function;
+// what is not one then is given up, and the state forks as ever.
 //
 //	        cond                      cond
 //	branch ──────► ... ──► join       ──────► branch ──► join ─┐
@@ -33,19 +34,36 @@ type merging struct {
 	why      string // it is given up
 }
 
+// ways are those of one or more branches up to where they have met.
+type ways struct {
+	sys *kernel.System // of one way, or of all that have been merged; nil: yes and no are apart
+	end exec.StopKind  // exec.Joined or exec.Returned
+
+	cond    expr.Ref // 1 on the way yes, 0 on no
+	yes, no *ways
+}
+
 // merge lets s go on behind the branch at pc, whose condition is r, or returns false.
 func (x *Explorer) merge(s *state.State, pc uint64, r expr.Ref) bool {
 	g := &merging{x: x, s: s, left: mergeInstructions}
-	sys, _ := g.both(s.Sys, pc, r)
+	j, _ := x.m.JoinOf(s.Sys, pc)
+	w := g.both(s.Sys, pc, r)
+	if w != nil && w.sys == nil && j.PC != 0 { // up to the function's return
+		j.PC = 0
+		if w = g.on(w, j); w != nil {
+			g.unite(w)
+		}
+	}
 	x.retired(mergeInstructions - g.left)
-	if sys == nil {
-		s.Unmerged = true
+	done := w != nil && w.sys != nil
+	s.Merged(pc, done)
+	if !done {
 		if x.trail == nil {
 			x.Unmerged[g.why]++
 		}
 		return false
 	}
-	s.Sys = sys
+	s.Sys = w.sys
 	if x.trail == nil {
 		x.Counts.Merges++
 		x.Counts.Merged += g.branches
@@ -53,60 +71,93 @@ func (x *Explorer) merge(s *state.State, pc uint64, r expr.Ref) bool {
 	return true
 }
 
-// both returns the system in which both ways of the branch at which sys is have met, and how they did: exec.Joined or exec.Returned; nil: they have not.
-func (g *merging) both(sys *kernel.System, pc uint64, r expr.Ref) (*kernel.System, exec.StopKind) {
+// both follows both ways of the branch at which sys is to where they meet, and merges them if they may be; nil: they are given up.
+func (g *merging) both(sys *kernel.System, pc uint64, r expr.Ref) *ways {
 	j, ok := g.x.m.JoinOf(sys, pc)
 	switch {
 	case !ok:
-		g.why = "not at a branch"
-		return nil, 0
+		return g.giveUp("not at a branch")
 	case g.branches == mergeBranches:
-		g.why = "too many branches"
-		return nil, 0
+		return g.giveUp("too many branches")
 	}
 	g.branches++
-	yes, how := g.way(sys.Fork(), r, 1, j)
-	if yes == nil {
-		return nil, 0
+	w := g.on(&ways{cond: r, yes: &ways{sys: sys.Fork()}, no: &ways{sys: sys.Fork()}}, j)
+	if w == nil {
+		return nil
 	}
-	no, end := g.way(sys.Fork(), r, 0, j)
-	if no == nil {
-		return nil, 0
+	if g.unite(w); w.count() > mergeApart {
+		return g.giveUp("too many ways apart")
 	}
-	if how != end {
-		g.why = "different ends"
-		return nil, 0
-	}
-	g.why = g.x.m.Merge(yes, no, r, g.x.ctx.Eval(r, g.s.Model) != 0)
-	if g.why != "" {
-		return nil, 0
-	}
-	return yes, how
+	return w
 }
 
-// way follows the one way of a branch on which r is v.
-func (g *merging) way(sys *kernel.System, r expr.Ref, v uint64, j exec.Join) (*kernel.System, exec.StopKind) {
-	defer g.s.Suppose(g.x.ctx, r, v)()
-	for {
-		before := sys.Retired
-		stop := g.x.m.RunRegion(sys, &g.s.Facts, g.left, j)
-		g.left -= min(g.left, sys.Retired-before)
-		switch {
-		case stop.Kind == exec.Joined || stop.Kind == exec.Returned:
-			return sys, stop.Kind
-		case stop.Kind == exec.Left:
-			g.why = stop.What
-			return nil, 0
-		case stop.Kind != exec.Decide || stop.Decision != exec.Branch:
-			g.why = "a value must be known"
-			return nil, 0
+// count returns how many ways are apart.
+func (w *ways) count() int {
+	if w.sys != nil {
+		return 1
+	}
+	return w.yes.count() + w.no.count()
+}
+
+func (g *merging) giveUp(why string) *ways {
+	g.why = why
+	return nil
+}
+
+// on follows all of w to j.
+func (g *merging) on(w *ways, j exec.Join) *ways {
+	if w.sys != nil {
+		if w.end == exec.Returned && j.Returned(w.sys) {
+			return w
 		}
-		how := exec.Joined
-		if sys, how = g.both(sys, stop.PC, stop.Ref); sys == nil {
-			return nil, 0
+		return g.follow(w.sys, j)
+	}
+	for v, way := range []**ways{&w.no, &w.yes} {
+		forget := g.s.Suppose(g.x.ctx, w.cond, uint64(v))
+		*way = g.on(*way, j)
+		forget()
+		if *way == nil {
+			return nil
 		}
-		if how == exec.Returned && j.Returned(sys) {
-			return sys, how
-		}
+	}
+	return w
+}
+
+// follow runs sys to j.
+func (g *merging) follow(sys *kernel.System, j exec.Join) *ways {
+	before := sys.Retired
+	stop := g.x.m.RunRegion(sys, &g.s.Facts, g.left, j)
+	g.left -= min(g.left, sys.Retired-before)
+	switch {
+	case stop.Kind == exec.Joined || stop.Kind == exec.Returned:
+		return &ways{sys: sys, end: stop.Kind}
+	case stop.Kind == exec.Left:
+		return g.giveUp(stop.What)
+	case stop.Kind != exec.Decide || stop.Decision != exec.Branch:
+		return g.giveUp("a value must be known")
+	}
+	w := g.both(sys, stop.PC, stop.Ref)
+	if w == nil {
+		return nil
+	}
+	return g.on(w, j)
+}
+
+// unite merges the ways of w that may be.
+func (g *merging) unite(w *ways) {
+	if w.sys != nil {
+		return
+	}
+	g.unite(w.yes)
+	g.unite(w.no)
+	if w.yes.sys == nil || w.no.sys == nil {
+		return
+	}
+	if w.yes.end != w.no.end {
+		g.why = "different ends"
+		return
+	}
+	if g.why = g.x.m.Merge(w.yes.sys, w.no.sys, w.cond, g.x.ctx.Eval(w.cond, g.s.Model) != 0, w.yes.end); g.why == "" {
+		*w = *w.yes
 	}
 }

@@ -17,6 +17,7 @@
 package state
 
 import (
+	"maps"
 	"math/bits"
 
 	"symchef/internal/device"
@@ -125,9 +126,10 @@ type State struct {
 	Logs   []Text
 	Report Report
 	chain  uint64 // see ChainAt
-	// Unmerged says that the two ways of the branch that is to be decided next cannot be merged.
+	// Unmerged says that the two ways of the branch that is to be decided next are not to be merged.
 	Unmerged bool
-	supposed *[]expr.Ref // what Suppose has added to Facts; nil: nothing is supposed
+	patience map[uint64]patience // by address of a branch; never changed in place
+	supposed *[]expr.Ref         // what Suppose has added to Facts; nil: nothing is supposed
 	// High is the path in the interpreted program, where that is followed.
 	High high.Path
 	// Request is a device request that has not been answered yet; the path may fork before it is.
@@ -186,6 +188,49 @@ func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.
 	s.Log.At = s.High.Last()
 	s.Excl, s.Unmerged = nil, false
 	s.Assume(ctx, r, v)
+}
+
+// patience is how a branch is treated whose ways could not be merged.
+type patience struct {
+	failed int // how often, one after the other
+	skip   int // how often it is not tried
+}
+
+// maxSkip bounds how often a branch is not tried to be merged after it could not be.
+const maxSkip = 255
+
+// MayMerge reports whether the ways of the branch at pc should be tried to be merged: after each failure on this path
+// it is skipped more often, twice as often as before.
+func (s *State) MayMerge(pc uint64) bool {
+	p := s.patience[pc]
+	if s.Unmerged || p.skip == 0 {
+		return !s.Unmerged
+	}
+	p.skip--
+	s.setPatience(pc, p)
+	s.Unmerged = true
+	return false
+}
+
+// Merged notes whether the ways of the branch at pc have been merged.
+func (s *State) Merged(pc uint64, done bool) {
+	p := s.patience[pc]
+	switch {
+	case !done:
+		s.Unmerged = true
+		s.setPatience(pc, patience{p.failed + 1, min(2<<min(p.failed, 8)-1, maxSkip)})
+	case p != (patience{}):
+		s.setPatience(pc, patience{})
+	}
+}
+
+func (s *State) setPatience(pc uint64, p patience) {
+	m := maps.Clone(s.patience)
+	if m == nil {
+		m = map[uint64]patience{}
+	}
+	m[pc] = p
+	s.patience = m
 }
 
 // Suppose adds what follows from r == v to the facts, and nothing to the path condition, until forget is called: last supposed,
