@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"symchef/internal/cpucheck"
@@ -29,8 +30,9 @@ func TestImage(t *testing.T) {
 			out.Form(name, "; not compiled")
 			return
 		}
-		p := &paths{block: b, code: g.b, lifted: map[uint64]*ir.Block{}}
-		p.all()
+		s := image.NewSymbolic(nil)
+		p := &paths{block: b, code: g.b, s: s, entry: s.R, results: &image.Results{E: s.E}}
+		p.all(map[cell]expr.Ref{}, p.note)
 		out.Form(name, p.results.Text()...)
 	}
 	var straight [][]byte
@@ -73,7 +75,8 @@ const codeAt = 0x50000000
 type paths struct {
 	block   *ir.Block // that was compiled
 	code    []byte
-	lifted  map[uint64]*ir.Block
+	s       *image.Symbolic
+	entry   [ir.NumSlots]expr.Ref // registers at entry
 	results *image.Results
 }
 
@@ -87,31 +90,33 @@ type cell struct {
 type path struct {
 	regs  [ir.NumSlots]expr.Ref
 	cells map[cell]expr.Ref
-	given int // variables for what was loaded
+	given int        // variables for what was loaded
+	conds []expr.Ref // of the branches taken
 	pc    uint64
+	ret   bool // it ended with a return
 	over  bool
 }
 
-func (p *paths) all() {
-	s := image.NewSymbolic(nil)
-	p.results = &image.Results{E: s.E}
-	entry := s.R
-	todo := []*path{{regs: s.R, cells: map[cell]expr.Ref{}, pc: codeAt}}
+// all executes all paths from memory that holds cells, and calls end at the end of each.
+func (p *paths) all(cells map[cell]expr.Ref, end func(*path)) {
+	s := p.s
+	lifted := map[uint64]*ir.Block{}
+	todo := []*path{{regs: s.R, cells: cells, pc: codeAt}}
 	for len(todo) > 0 {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for !at.over {
-			b := p.lifted[at.pc]
+			b := lifted[at.pc]
 			if b == nil {
 				var err error
 				if b, err = lift.Lift(at.pc, fetch(codeAt, p.code)); err != nil {
 					panic(fmt.Sprintf("jit: % x at %#x: %v", p.code, at.pc-codeAt, err))
 				}
-				p.lifted[at.pc] = b
+				lifted[at.pc] = b
 			}
 			s.R = at.regs
 			var other *path // where the block goes if its condition does not hold
-			s.Effect = func(i int, u *ir.Uop) { other = p.effect(s, at, b, &entry, i, u) }
+			s.Effect = func(i int, u *ir.Uop) { other = p.effect(at, b, i, u) }
 			s.Run(b)
 			at.regs = s.R
 			if other != nil {
@@ -119,16 +124,17 @@ func (p *paths) all() {
 				todo = append(todo, other)
 			}
 		}
+		end(at)
 	}
 }
 
 // effect executes a micro-op of the lifted machine code.
-func (p *paths) effect(s *image.Symbolic, at *path, b *ir.Block, entry *[ir.NumSlots]expr.Ref, i int, u *ir.Uop) (other *path) {
-	l, e, w := p.results, s.E, uint(u.W)
+func (p *paths) effect(at *path, b *ir.Block, i int, u *ir.Uop) (other *path) {
+	s, l, e, w := p.s, p.results, p.s.E, uint(u.W)
 	switch u.Op {
 	case ir.Load:
 		addr := s.Addr(u)
-		if c, ok := place(e, addr, entry); ok {
+		if c, ok := p.place(addr); ok {
 			s.R[u.D] = e.ZExt(at.load(e, c, w), 64)
 			return nil
 		}
@@ -138,7 +144,7 @@ func (p *paths) effect(s *image.Symbolic, at *path, b *ir.Block, entry *[ir.NumS
 		at.given++
 	case ir.Store:
 		addr := s.Addr(u)
-		if c, ok := place(e, addr, entry); ok {
+		if c, ok := p.place(addr); ok {
 			for k := range w / 8 {
 				at.cells[cell{c.base, c.disp + int64(k)}] = e.Extract(s.R[u.C], 8*k, 8)
 			}
@@ -150,9 +156,17 @@ func (p *paths) effect(s *image.Symbolic, at *path, b *ir.Block, entry *[ir.NumS
 	case ir.Jmp:
 		at.pc = b.Taken
 	case ir.Jcc:
+		cond := s.Cond(u)
+		if v, ok := e.IsConst(cond); ok {
+			if at.pc = b.Next; v != 0 {
+				at.pc = b.Taken
+			}
+			return nil
+		}
 		l.Event("branch")
-		l.Value(s.Cond(u), 1)
-		other = &path{cells: maps.Clone(at.cells), given: at.given, pc: b.Next}
+		l.Value(cond, 1)
+		other = &path{cells: maps.Clone(at.cells), given: at.given, conds: append(slices.Clip(at.conds), e.Not(cond)), pc: b.Next}
+		at.conds = append(slices.Clip(at.conds), cond)
 		at.pc = b.Taken
 	case ir.Helper:
 		l.Helper(s, i, u)
@@ -163,15 +177,16 @@ func (p *paths) effect(s *image.Symbolic, at *path, b *ir.Block, entry *[ir.NumS
 		l.Event("%v", u.Op)
 		if u.Op == ir.JmpInd {
 			l.Value(s.R[u.A], 64)
+			at.ret = s.R[u.A] == at.load(e, cell{p.entry[ir.RSP], 0}, 64)
 		}
 		at.over = true
-		p.end(s, at, entry)
 	}
 	return other
 }
 
 // place returns the byte at an address that is a register's at entry and a constant.
-func place(e *expr.Ctx, addr expr.Ref, entry *[ir.NumSlots]expr.Ref) (c cell, ok bool) {
+func (p *paths) place(addr expr.Ref) (c cell, ok bool) {
+	e, entry := p.s.E, &p.entry
 	c.base = addr
 	if e.Kind(addr) == expr.Add {
 		if v, isConst := e.IsConst(e.B(addr)); isConst {
@@ -206,32 +221,39 @@ func (t *path) byte(e *expr.Ctx, c cell) expr.Ref {
 	return e.Extract(e.Var(fmt.Sprintf("%s%+d", e.VarName(e.VarOf(c.base)), word), 64), uint(c.disp-word)*8, 8)
 }
 
-// end notes what a path leaves behind: the registers of which callers know, the Context, and the slots; of temporaries those that the
-// evaluator reads when it goes on.
-func (p *paths) end(s *image.Symbolic, at *path, entry *[ir.NumSlots]expr.Ref) {
-	l, e := p.results, s.E
+// note makes results of what a path leaves behind: the registers of which callers know, the Context, and the slots; of temporaries
+// those that the evaluator reads when it goes on.
+func (p *paths) note(at *path) {
+	l, e := p.results, p.s.E
 	for _, r := range []ir.Slot{ir.RBX, ir.RSP, ir.R14, ir.R15} {
-		l.Value(s.R[r], 64)
+		l.Value(at.regs[r], 64)
 	}
 	for d := int64(0); d < int64(ctxRead); d += 8 {
-		l.Value(at.load(e, cell{entry[ir.R15], d}, 64), 64)
+		l.Value(at.load(e, cell{p.entry[ir.R15], d}, 64), 64)
 	}
-	var live ir.SlotSet
-	if uop, ok := e.IsConst(at.load(e, cell{entry[ir.R15], int64(ctxUop)}, 64)); ok && int(uop) >= 0 {
-		l.Event("at %d", uop)
-		live = temporaries(p.block, int(uop))
-	}
+	uop, _ := e.IsConst(p.context(at, ctxUop))
+	l.Event("at %d", int64(uop))
+	live := temporaries(p.block, int(uop))
 	for i := range ir.Slot(ir.NumSlots) {
 		if i < ir.Temp0 || live.Has(i) {
-			l.Value(at.load(e, cell{entry[ir.RBX], int64(slot(i).disp)}, 64), 64)
+			l.Value(p.slot(at, i), 64)
 		}
 	}
 }
 
-// temporaries returns those that b reads from micro-op i on before it writes them.
+// context returns a word of the Context at the end of a path, slot a slot in memory.
+func (p *paths) context(at *path, disp int32) expr.Ref {
+	return at.load(p.s.E, cell{p.entry[ir.R15], int64(disp)}, 64)
+}
+
+func (p *paths) slot(at *path, s ir.Slot) expr.Ref {
+	return at.load(p.s.E, cell{p.entry[ir.RBX], int64(slot(s).disp)}, 64)
+}
+
+// temporaries returns those that b reads from micro-op i on before it writes them; none if i is negative.
 func temporaries(b *ir.Block, i int) (live ir.SlotSet) {
 	var written ir.SlotSet
-	for ; i < len(b.Uops); i++ {
+	for ; i >= 0 && i < len(b.Uops); i++ {
 		b.Uops[i].Uses(func(s ir.Slot) {
 			if s >= ir.Temp0 && !written.Has(s) {
 				live.Add(s)
