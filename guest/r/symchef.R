@@ -381,8 +381,8 @@ local({
       code <- parse(path, keep.source = TRUE, encoding = "UTF-8")
       old <- setwd(dirname(path))
       on.exit(setwd(old))
-      for (expression in as.list(code)) {
-        eval(compiler::compile(expression, globalenv(), options = quiet), globalenv())
+      for (i in seq_along(code)) {
+        eval(compiler::compile(code[[i]], globalenv(), quiet, attr(code, "srcref")[[i]]), globalenv())
       }
       for (name in ls(globalenv())) { # from other files
         f <- get(name, globalenv())
