@@ -169,7 +169,7 @@ func TestHelp(t *testing.T) {
 	if _, err := os.Stat(python); err == nil {
 		b.run("doctor").want(0, "python     "+python+" 3.11.", "boot       ", "replay     ", "snapshots  "+cache+"/symchef", "solver     ")
 	}
-	b.env[0] = "PATH=" + b.dir
+	b.env[0] = "PATH=" + b.dir + ":/usr/bin:/bin" // R's script needs a shell
 	b.write("python3.11", "#!/bin/sh\necho cpython; echo 3.12.1; echo /bin/sh\n")
 	if _, err := os.Stat(python); err != nil {
 		b.run("doctor").want(2, "is cpython 3.12.1, need cpython 3.11")
