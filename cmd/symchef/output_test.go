@@ -42,7 +42,7 @@ func TestJSON(t *testing.T) {
 	b.compile("p", shout)
 	for _, args := range [][]string{
 		{"run", "--json", "--progress", "plain", "--out", "out", "test_j.py"},
-		{"run", "--json", "--max-paths", "2", "--out", "out", "--stdin", "1", "--argv", "1x2", "--", "./p"},
+		{"run", "--json", "--max-paths", "2", "--out", "out", "--stdin", "1", "--argv", "1x2", "--merge", "--", "./p"},
 	} {
 		r := b.run(args...)
 		sum := fields(t, r.stdout)

@@ -22,6 +22,7 @@ func sampleSummary() Summary {
 		},
 		Strategy: "dfs", Seed: 7, ElapsedS: 1.5, BootS: 0.25,
 		WhyNotExhausted: []string{"time limit"}, Lines: 3, Progress: []Sample{{Instructions: 9, Low: 2, High: 1}},
+		Merging: &Merging{Merges: 1, Branches: 2, Forked: map[string]int{"trap": 3}},
 	}
 }
 

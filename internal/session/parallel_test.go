@@ -49,6 +49,7 @@ func TestForgetful(t *testing.T) {
 	}
 	all := targets(t)
 	all["table"] = Options{Program: []string{compile(t, src, "-O1")}, StdinLen: 3}
+	all["merged python"] = Options{Test: "../../examples/python/test_predicates.py", Merge: true}
 	for name, o := range all {
 		t.Run(name, func(t *testing.T) {
 			o.AllPaths, o.NoReplay, o.Strategy = true, true, "random-path"

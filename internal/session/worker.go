@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -59,13 +58,13 @@ func (a tally) plus(b tally) tally {
 	a.counts.Replayed += b.counts.Replayed
 	a.counts.Merges += b.counts.Merges
 	a.counts.Merged += b.counts.Merged
-	a.unmerged = maps.Clone(a.unmerged)
-	for why, n := range b.unmerged {
-		if a.unmerged == nil {
-			a.unmerged = map[string]int{}
+	unmerged := map[string]int{}
+	for _, counts := range []map[string]int{a.unmerged, b.unmerged} {
+		for why, n := range counts {
+			unmerged[why] += n
 		}
-		a.unmerged[why] += n
 	}
+	a.unmerged = unmerged
 	a.pending += b.pending
 	a.symbolic += b.symbolic
 	a.codeBytes = max(a.codeBytes, b.codeBytes) // workers execute much the same code

@@ -433,3 +433,52 @@ func TestText(t *testing.T) {
 		t.Error("Eval changed the text")
 	}
 }
+
+// TestPatience: a branch whose ways cannot be merged is tried less and less often on a path, until they can.
+func TestPatience(t *testing.T) {
+	e := expr.New()
+	st := boot(t)
+	n := 0
+	comes := func(st *state.State, merges bool) (tried bool) { // the branch at 10 comes once, and is decided
+		n++
+		if tried = st.MayMerge(10); tried {
+			st.Merged(10, merges)
+		}
+		if st.MayMerge(10) != merges || st.MayMerge(10) != merges {
+			t.Error("one branch is tried twice")
+		}
+		st.Record(e, exec.Branch, 10, e.Var(fmt.Sprint("x", n), 1), 1)
+		return tried
+	}
+	tries := ""
+	for range 20 {
+		if comes(st, false) {
+			tries += fmt.Sprint(n, " ")
+		}
+	}
+	if want := "1 3 7 15 "; tries != want {
+		t.Errorf("tried the times %s, want %s", tries, want)
+	}
+	if !st.MayMerge(11) {
+		t.Error("another branch is left out")
+	}
+	fork := st.Fork()
+	fork.Resume(e)
+	for !comes(st, false) {
+	}
+	m := n
+	n = 20
+	for !comes(fork, false) {
+	}
+	if n != m {
+		t.Errorf("a fork tries at %d, the state at %d", n, m)
+	}
+	for !st.MayMerge(10) {
+		st.Record(e, exec.Branch, 12, e.Var(fmt.Sprint("y", n), 1), 1)
+		n++
+	}
+	st.Merged(10, true)
+	if !comes(st, true) || !comes(st, true) {
+		t.Error("left out though it has been merged")
+	}
+}
