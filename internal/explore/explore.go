@@ -149,19 +149,25 @@ type Explorer struct {
 // New returns an explorer.
 func New(ctx *expr.Ctx, m *exec.Machine, s Solver, cfg Config) (*Explorer, error) {
 	sr, err := search.New(cfg.Strategy, cfg.Seed)
-	if g, ok := sr.(search.Guided); ok && cfg.High != nil {
-		g.Guide(&cfg.High.Graph)
-	}
 	if err != nil {
 		return nil, err
 	}
 	x := &Explorer{Dropped: map[string]int{}, Unmerged: map[string]int{}, ctx: ctx, m: m, solv: s, cfg: cfg, sr: sr,
 		pending: map[uint64]*candidate{}}
+	x.Track(cfg.High)
 	if cfg.Complete {
 		x.complete = newComplete(x, sr)
 		x.sr = x.complete
 	}
 	return x, nil
+}
+
+// Track lets h follow the running state. Require: nothing was forked yet, and with Config.Complete it is Config.High.
+func (x *Explorer) Track(h *high.Tracker) {
+	x.cfg.High = h
+	if g, ok := x.sr.(search.Guided); ok && h != nil {
+		g.Guide(&h.Graph)
+	}
 }
 
 // Pending returns how many states have not ended: those that wait and the running one.

@@ -30,9 +30,10 @@ type run struct {
 	t      *target
 	w      *rundir.Writer
 	budget *explore.Budget
-	high   *hlpc.Result // where the interpreted program's counter is; nil: not known
-	pool   *pool        // of workers beyond the first; nil: none
-	host   *kernel.Host // one picture for all workers and engines
+	high   *hlpc.Result                 // where the interpreted program's counter is; nil: not known, or not yet
+	find   func() (*hlpc.Result, error) // finds it, once
+	pool   *pool                        // of workers beyond the first; nil: none
+	host   *kernel.Host                 // one picture for all workers and engines
 	// halt, once done, makes queries under way give up, for Ctrl-C and --time.
 	halt       context.Context
 	stopSolver context.CancelFunc
@@ -50,11 +51,12 @@ type run struct {
 	lastSum     time.Time
 	saveErr     error
 	hadBegin    bool
-	saidWithout bool          // which models of imported functions there cannot be
-	cfg         kernel.Config // of a run of a language
-	image       []byte        // the system where the test begins, for further workers
-	help        func()        // starts them
-	why         string        // a limit that has ended the exploration
+	saidWithout bool           // which models of imported functions there cannot be
+	cfg         kernel.Config  // of a run of a language
+	image       []byte         // the system where the test begins, for further workers
+	saving      sync.WaitGroup // of image in the cache
+	help        func()         // starts them
+	why         string         // a limit that has ended the exploration
 
 	left           []explore.Frontier // when the exploration has ended
 	tests          []testcase.Test    // likewise: until then they are on disk only
@@ -158,9 +160,15 @@ func (r *run) explore(c context.Context) error {
 		r.pool = newPool(r.checkpoint)
 	}
 	limitMemory(r.o.MaxMemory)
-	r.findHigh()
-	if r.o.Complete && r.high == nil {
-		return &usageError{"--completeness complete: the high level is not known, so there are no high-level states"}
+	if r.t.desc != nil {
+		r.findHigh()
+		defer r.find()
+		defer r.saving.Wait()
+	}
+	if r.o.Complete {
+		if r.knowHigh(); r.high == nil {
+			return &usageError{"--completeness complete: the high level is not known, so there are no high-level states"}
+		}
 	}
 	lead := r.newWorker()
 	if r.resumed != nil {
@@ -239,14 +247,21 @@ func (r *run) load() {
 	r.keep(err)
 }
 
-// findHigh looks for the program counter of the interpreted program. Without it every
-// path is one of its own.
+// findHigh begins to look for the program counter of the interpreted program, while the interpreter starts.
 func (r *run) findHigh() {
-	if r.t.desc == nil {
+	o := CalibrateOptions{Interpreter: r.t.tc.Interpreter, Language: r.t.desc.Language, Env: r.t.tc.Env, Boot: r.o.Boot, NoCache: r.o.NoCache, CacheDir: r.o.CacheDir}
+	r.find = sync.OnceValues(func() (*hlpc.Result, error) { return Calibrate(o) })
+	go r.find()
+}
+
+// knowHigh waits for the program counter of the interpreted program. Without it every path is one of its own.
+func (r *run) knowHigh() {
+	if r.find == nil || r.high != nil {
 		return
 	}
-	res, err := Calibrate(CalibrateOptions{Interpreter: r.t.tc.Interpreter, Language: r.t.desc.Language, Env: r.t.tc.Env, Boot: r.o.Boot, NoCache: r.o.NoCache, CacheDir: r.o.CacheDir})
+	res, err := r.find()
 	if err != nil {
+		r.find = nil
 		r.prog.say("the high level is not known, paths are those of the interpreter: %v", err)
 		return
 	}

@@ -210,12 +210,15 @@ func (r *run) saveSnapshot(sys *kernel.System) {
 	if path == "" {
 		return
 	}
-	data, err = encodeSnapshot(snapshot{Key: r.snapshotKey(&r.cfg), Test: r.sum.Target.Name, Consulted: sys.Consulted(), System: data})
-	if err != nil {
-		return
-	}
-	saveFile(path, data)
-	evict(filepath.Dir(path))
+	key, test, consulted := r.snapshotKey(&r.cfg), r.sum.Target.Name, sys.Consulted()
+	r.saving.Go(func() { // the test need not wait for the disk
+		data, err := encodeSnapshot(snapshot{Key: key, Test: test, Consulted: consulted, System: data})
+		if err != nil {
+			return
+		}
+		saveFile(path, data)
+		evict(filepath.Dir(path))
+	})
 }
 
 // evict removes all but the latest files of the cache folder, leftovers of killed runs among them.

@@ -233,6 +233,7 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 // onBegin marks the end of the boot.
 func (w *worker) onBegin(s *state.State, test string) {
 	w.watch()
+	w.x.Track(w.high)
 	// Only now is the interpreter mapped, if it is a shared library.
 	immortal(w.m, w.r.t.found.Image, s.Sys.CurrentProcess().Mem)
 	w.hookImports(s.Sys.CurrentProcess().Mem)
@@ -255,6 +256,10 @@ func (w *worker) hookImports(space *mem.Space) {
 
 // watch begins to follow the interpreted program. No code of it is translated yet, or all is forgotten.
 func (w *worker) watch() {
+	w.r.knowHigh()
+	if w.r.high != nil && w.high == nil {
+		w.high = high.NewTracker(w.r.high)
+	}
 	if w.high != nil {
 		w.high.Attach(w.m)
 	}
