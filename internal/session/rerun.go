@@ -84,6 +84,7 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 		r.prog = newProgress("none", io.Discard)
 		r.findHigh()
 	}
+	defer r.settle()
 	w := r.newWorker()
 	root, err := w.boot(c)
 	if err != nil {

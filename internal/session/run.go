@@ -160,11 +160,8 @@ func (r *run) explore(c context.Context) error {
 		r.pool = newPool(r.checkpoint)
 	}
 	limitMemory(r.o.MaxMemory)
-	if r.t.desc != nil {
-		r.findHigh()
-		defer r.find()
-		defer r.saving.Wait()
-	}
+	r.findHigh()
+	defer r.settle()
 	if r.o.Complete {
 		if r.knowHigh(); r.high == nil {
 			return &usageError{"--completeness complete: the high level is not known, so there are no high-level states"}
@@ -249,9 +246,20 @@ func (r *run) load() {
 
 // findHigh begins to look for the program counter of the interpreted program, while the interpreter starts.
 func (r *run) findHigh() {
+	if r.t.desc == nil {
+		return
+	}
 	o := CalibrateOptions{Interpreter: r.t.tc.Interpreter, Language: r.t.desc.Language, Env: r.t.tc.Env, Boot: r.o.Boot, NoCache: r.o.NoCache, CacheDir: r.o.CacheDir}
 	r.find = sync.OnceValues(func() (*hlpc.Result, error) { return Calibrate(o) })
 	go r.find()
+}
+
+// settle waits for what goes on beside the run.
+func (r *run) settle() {
+	if r.find != nil {
+		r.find()
+	}
+	r.saving.Wait()
 }
 
 // knowHigh waits for the program counter of the interpreted program. Without it every path is one of its own.
