@@ -23,7 +23,7 @@ var (
 	searchBudget = flag.Uint64("budget", 5_000_000_000, "guest instructions of a run of BenchmarkSearch")
 	searchTime   = flag.Duration("run-time", 30*time.Minute, "wall clock of a run of BenchmarkSearch, at most: without models solving may take it all")
 	searchSeeds  = flag.Int("seeds", 5, "runs of BenchmarkSearch per target and strategy")
-	searchOnly   = flag.String("targets", "", "those of BenchmarkSearch whose names contain this")
+	targetsOnly  = flag.String("targets", "", "those of BenchmarkSearch or BenchmarkWorkers whose names contain this")
 	searchBy     = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
 	searchUpdate = flag.Bool("update", false, "write docs/search.md and docs/search.svg, or docs/merging.md")
 )
@@ -107,7 +107,7 @@ func BenchmarkSearch(b *testing.B) {
 		var rows []*row
 		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-			if !strings.Contains(name, *searchOnly) {
+			if !strings.Contains(name, *targetsOnly) {
 				continue
 			}
 			r := &row{target: name, language: map[string]string{".py": "Python", ".lua": "Lua"}[filepath.Ext(file)], exhausted: map[string]bool{}, late: map[string]bool{}, of: map[string][]outcome{}}
