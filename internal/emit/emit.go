@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"symchef/internal/testcase"
 )
@@ -71,12 +72,81 @@ var rows = []row{
 // language is how values are written in a language.
 type language struct {
 	kind    testcase.TargetKind
-	literal func(testcase.Input) (string, error)
-	text    func(string) string                 // a string
+	name    string              // for people, with its article
+	text    func(string) string // a string
+	bytes   func([]byte) string
+	integer func(int64) string
+	real    func(float64) string
+	truth   func(bool) string
 	none    string                              // nothing
 	entry   func(name, value string) string     // of a table of inputs
 	table   func(entries []string) string       // of inputs by name
 	locate  func(emitted, tested string) string // the path of the tested file
+}
+
+// literal is the input's value as an expression. A choice is its index, from 0: only the test knows the options.
+func (l *language) literal(in testcase.Input) (string, error) {
+	switch in.Type {
+	case testcase.TypeStr:
+		v, err := in.Str()
+		return l.text(v), err
+	case testcase.TypeBytes:
+		v, err := in.Bytes()
+		return l.bytes(v), err
+	case testcase.TypeInt:
+		v, err := in.Int()
+		return l.integer(v), err
+	case testcase.TypeFloat:
+		v, err := in.Float()
+		return l.real(v), err
+	case testcase.TypeBool:
+		v, err := in.Bool()
+		return l.truth(v), err
+	case testcase.TypeChoice:
+		v, err := in.Choice()
+		return l.integer(int64(v)), err
+	}
+	return "", fmt.Errorf("input %s: %s test has no input of type %s", in.Name, l.name, in.Type)
+}
+
+// quoted is s in double quotes, of printable characters: escape is for all others but the newline.
+func quoted(s string, escape func(rune) string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(escape(r))
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// quotedBytes is p in double quotes, of printable ASCII characters: escape is for all others.
+func quotedBytes(p []byte, escape func(byte) string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range p {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c >= ' ' && c < 0x7f:
+			b.WriteByte(c)
+		default:
+			b.WriteString(escape(c))
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
 
 // Formats lists the formats there are.

@@ -114,7 +114,7 @@ func TestRLiterals(t *testing.T) {
 		{testcase.Float("x", 3), "3"}, {testcase.Float("x", math.Copysign(0, -1)), "-0"}, {testcase.Float("x", math.Inf(1)), "Inf"},
 		{testcase.Float("x", 0.1), "0x1.999999999999ap-04"}, {testcase.Bytes("b", nil), "as.raw(c())"}, {testcase.Int("n", -5), "-5L"}, {testcase.Bool("f", true), "TRUE"},
 	} {
-		if got, err := rLiteral(c.in); err != nil || got != c.want {
+		if got, err := rLanguage.literal(c.in); err != nil || got != c.want {
 			t.Errorf("%v: %s, %v; want %s", c.in, got, err, c.want)
 		}
 	}
