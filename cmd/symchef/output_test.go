@@ -63,10 +63,11 @@ func TestJSON(t *testing.T) {
 		}
 		_, tests := b.load("out")
 		for _, x := range tests {
-			for _, ext := range []string{".smt2", ".out"} {
-				if _, err := os.Stat(b.path("out/paths/" + x.ID + ext)); err != nil {
-					t.Error(err)
-				}
+			if _, err := os.Stat(b.path("out/paths/" + x.ID + ".smt2")); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(b.path("out/paths/" + x.ID + ".out")); (err == nil) != (x.OutputBytes > 0) {
+				t.Errorf("%d bytes of output, %v", x.OutputBytes, err)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math/bits"
+	"slices"
 
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
@@ -115,11 +116,11 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 	e, w := m.Ctx, uint(u.W)
 	idx := k.index(e)
 	if !s.HasSym(k.lo, span) {
-		all := make([]byte, span)
+		m.cells = slices.Grow(m.cells[:0], int(span))[:span]
+		all, vals := m.cells, m.values[:k.n]
 		if s.Read(k.lo, all) != nil {
 			return stopped, decide
 		}
-		vals := make([]uint64, k.n)
 		for i := range vals {
 			vals[i] = number(all[uint64(i)*k.step:][:n])
 		}

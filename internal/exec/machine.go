@@ -191,6 +191,8 @@ type Machine struct {
 	trap    ir.TrapKind
 	unsup   string
 	view    helperView // of the helper that runs
+	cells   []byte     // scratch of tableLoad: the memory of all candidates
+	values  [maxReadCells]uint64
 }
 
 // New returns a machine whose expressions live in ctx.

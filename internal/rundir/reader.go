@@ -125,7 +125,13 @@ func (r *Reader) PathCondition(id string) (string, error) {
 }
 
 // Output is what the guest wrote to its standard output in test id.
-func (r *Reader) Output(id string) ([]byte, error) { return r.pathFile(id, ".out") }
+func (r *Reader) Output(id string) ([]byte, error) {
+	out, err := r.pathFile(id, ".out")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it wrote nothing
+	}
+	return out, err
+}
 
 func (r *Reader) pathFile(id, ext string) ([]byte, error) {
 	if !testcase.ValidID(id) {

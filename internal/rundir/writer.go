@@ -194,7 +194,7 @@ func (w *Writer) WritePath(id, smt2 string, out []byte) error {
 	}
 	base := filepath.Join(w.dir, pathsName, id)
 	err := os.WriteFile(base+".smt2", []byte(smt2), 0o644)
-	if err == nil {
+	if err == nil && len(out) > 0 {
 		err = os.WriteFile(base+".out", out[:min(len(out), MaxOutput)], 0o644)
 	}
 	return failure(w.dir, err)

@@ -2,6 +2,7 @@ package smtlib
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,11 +165,11 @@ func (p *parser) define(cmd node) error {
 	return fmt.Errorf("smtlib: function %s", name)
 }
 
-// maxTable bounds the index of a table's entry.
+// maxTable bounds the entries of a table.
 const maxTable = 1 << 20
 
 // defineTable reads (define-fun name ((i sort)) sort body), body a chain of
-// (ite (= i constant) constant body) that ends in 0.
+// (ite (bvult i end) constant body) that ends in a constant.
 func (p *parser) defineTable(name string, cmd node) error {
 	bad := func(n node) error { return fmt.Errorf("smtlib: table %s: %v", name, n) }
 	param := cmd.list[2].list[0]
@@ -184,22 +185,26 @@ func (p *parser) defineTable(name string, cmd node) error {
 		return err
 	}
 	f := function{iw: iw, ow: ow}
+	run := func(end uint64, of node) bool { // up to an index
+		v, w, ok := parseLiteral(of.atom)
+		if !ok || w != ow || end > maxTable || end <= uint64(len(f.vals)) {
+			return false
+		}
+		f.vals = append(f.vals, slices.Repeat([]uint64{v}, int(end)-len(f.vals))...)
+		return true
+	}
 	body := cmd.list[4]
 	for body.is("ite", 4) {
 		test := body.list[1]
-		if !test.is("=", 3) || test.list[1].atom == "" || test.list[1].atom != param.list[0].atom {
+		if !test.is("bvult", 3) || test.list[1].atom == "" || test.list[1].atom != param.list[0].atom {
 			return bad(test)
 		}
-		i, w1, ok1 := parseLiteral(test.list[2].atom)
-		v, w2, ok2 := parseLiteral(body.list[2].atom)
-		if !ok1 || !ok2 || w1 != iw || w2 != ow || i >= maxTable || i < uint64(len(f.vals)) {
+		if end, w, ok := parseLiteral(test.list[2].atom); !ok || w != iw || !run(end, body.list[2]) {
 			return bad(test)
 		}
-		f.vals = append(f.vals, make([]uint64, i+1-uint64(len(f.vals)))...)
-		f.vals[i] = v
 		body = body.list[3]
 	}
-	if v, w, ok := parseLiteral(body.atom); !ok || v != 0 || w != ow {
+	if v, w, ok := parseLiteral(body.atom); (!ok || v != 0 || w != ow) && !run(expr.Mask(iw)+1, body) {
 		return bad(body)
 	}
 	p.funcs[name] = f

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"symchef/internal/expr"
 )
@@ -33,7 +34,7 @@ const maxNesting = 24
 // require: every conjunct is one bit wide; what is defined is wider, and no variable of ctx has its name.
 func Print(ctx *expr.Ctx, conjuncts []expr.Ref, defined ...Definition) string {
 	p := &printer{ctx: ctx, uses: map[expr.Ref]int{}, text: map[expr.Ref]string{}, depth: map[expr.Ref]int{},
-		helpers: map[string]bool{}, tables: map[string]string{}, prefix: "?", logic: "QF_BV"}
+		helpers: map[string]bool{}, tables: map[tableKey]string{}, prefix: "?", logic: "QF_BV"}
 	for v := range ctx.NumVars() {
 		for strings.HasPrefix(ctx.VarName(expr.VarID(v)), p.prefix) {
 			p.prefix += "?"
@@ -81,9 +82,9 @@ type printer struct {
 	uses    map[expr.Ref]int
 	text    map[expr.Ref]string // in the node's own sort
 	depth   map[expr.Ref]int
-	helpers map[string]bool   // functions defined, by name
-	tables  map[string]string // names of tables by their definition
-	prefix  string            // of all names that are no variables'
+	helpers map[string]bool     // functions defined, by name
+	tables  map[tableKey]string // names of tables
+	prefix  string              // of all names that are no variables'
 	logic   string
 	names   int
 }
@@ -200,13 +201,13 @@ func (p *printer) term(r expr.Ref) string {
 		return symbol(c.VarName(c.VarOf(r)))
 	case expr.Ite:
 		if w == 1 {
-			return fmt.Sprintf("(ite %s %s %s)", p.asBool(c.A(r)), p.asBool(c.B(r)), p.asBool(c.C(r)))
+			return "(ite " + p.asBool(c.A(r)) + " " + p.asBool(c.B(r)) + " " + p.asBool(c.C(r)) + ")"
 		}
-		return fmt.Sprintf("(ite %s %s %s)", p.asBool(c.A(r)), p.asVector(c.B(r)), p.asVector(c.C(r)))
+		return "(ite " + p.asBool(c.A(r)) + " " + p.asVector(c.B(r)) + " " + p.asVector(c.C(r)) + ")"
 	case expr.Extract:
-		return fmt.Sprintf("((_ extract %d %d) %s)", c.Lo(r)+w-1, c.Lo(r), a)
+		return "((_ extract " + strconv.Itoa(int(c.Lo(r)+w-1)) + " " + strconv.Itoa(int(c.Lo(r))) + ") " + a + ")"
 	case expr.ZExt, expr.SExt:
-		return fmt.Sprintf("((_ %v %d) %s)", k, w-c.Width(c.A(r)), a)
+		return "((_ " + k.String() + " " + strconv.Itoa(int(w-c.Width(c.A(r)))) + ") " + a + ")"
 	case expr.Select:
 		return "(" + p.table(c.Table(r), c.Width(c.A(r)), w) + " " + a + ")"
 	case expr.FAdd, expr.FSub, expr.FMul, expr.FDiv, expr.FSqrt, expr.FFromI, expr.FToI, expr.FCvt:
@@ -245,35 +246,65 @@ func mulHighDefinition(name string, k expr.Kind, w uint) string {
 		name, w, w, w, 2*w-1, w, ext, w, ext, w)
 }
 
-// table defines a table of constants and returns the function's name. An
-// index without a line of its own reads 0.
+// tableKey is a table as a function: its identity in the context, which holds each table once, and the width of the index.
+type tableKey struct {
+	first  *uint64
+	n      int
+	iw, ow uint
+}
+
+// table defines a table of constants and returns the function's name: runs of
+// equal values by the index at which the next one starts. Beyond the table is 0.
 func (p *printer) table(vals []uint64, iw, w uint) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, " ((i (_ BitVec %d))) (_ BitVec %d)", iw, w)
-	n := 0
+	key := tableKey{unsafe.SliceData(vals), len(vals), iw, w}
+	if name, ok := p.tables[key]; ok {
+		return name
+	}
+	name := fmt.Sprintf("%stable%d", p.prefix, len(p.tables))
+	p.tables[key] = name
+	def := fmt.Appendf(nil, "(define-fun %s ((i (_ BitVec %d))) (_ BitVec %d)", name, iw, w)
+	last := uint64(0) // the value of all further indices
+	if n := expr.Mask(iw); n < uint64(len(vals)) {
+		vals, last = vals[:n], vals[n]
+	}
+	runs := 0
 	for i, v := range vals {
-		if v != 0 && uint64(i) <= expr.Mask(iw) {
-			fmt.Fprintf(&b, "\n  (ite (= i %s) %s", literal(uint64(i), iw), literal(v, w))
-			n++
+		next := last
+		if i+1 < len(vals) {
+			next = vals[i+1]
+		}
+		if v != next {
+			def = append(def, "\n  (ite (bvult i "...)
+			def = appendLiteral(def, uint64(i+1), iw)
+			def = append(def, ") "...)
+			def = appendLiteral(def, v, w)
+			runs++
 		}
 	}
-	fmt.Fprintf(&b, " %s%s)\n", literal(0, w), strings.Repeat(")", n))
-	def := b.String()
-	name, ok := p.tables[def]
-	if !ok {
-		name = fmt.Sprintf("%stable%d", p.prefix, len(p.tables))
-		p.tables[def] = name
-		p.out.WriteString("(define-fun " + name + def)
+	def = append(def, ' ')
+	def = appendLiteral(def, last, w)
+	for range runs {
+		def = append(def, ')')
 	}
+	p.out.Write(append(def, ")\n"...))
 	return name
 }
 
-// literal prints a constant, in hexadecimal where the width allows.
-func literal(v uint64, w uint) string {
-	if w%4 == 0 {
-		return fmt.Sprintf("#x%0*x", w/4, v)
+func literal(v uint64, w uint) string { return string(appendLiteral(nil, v, w)) }
+
+// appendLiteral appends a constant, in hexadecimal where the width allows.
+func appendLiteral(b []byte, v uint64, w uint) []byte {
+	digit := uint(4)
+	b = append(b, '#', 'x')
+	if w%4 != 0 {
+		digit = 1
+		b[len(b)-1] = 'b'
 	}
-	return fmt.Sprintf("#b%0*b", w, v)
+	for at := w; at > 0; {
+		at -= digit
+		b = append(b, "0123456789abcdef"[v>>at&(1<<digit-1)])
+	}
+	return b
 }
 
 // unquotable are the characters a quoted symbol cannot hold, and the escape.
