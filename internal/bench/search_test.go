@@ -2,43 +2,48 @@ package bench
 
 import (
 	"bytes"
-	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"symchef/internal/rundir"
-	"symchef/internal/session"
 )
 
 var (
-	searchBudget = flag.Uint64("budget", 5_000_000_000, "guest instructions of a run of BenchmarkSearch")
-	searchTime   = flag.Duration("run-time", 30*time.Minute, "wall clock of a run of BenchmarkSearch, at most: without models solving may take it all")
-	searchSeeds  = flag.Int("seeds", 5, "runs of BenchmarkSearch per target and strategy")
-	targetsOnly  = flag.String("targets", "", "those of BenchmarkSearch or BenchmarkWorkers whose names contain this")
-	searchBy     = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
-	searchUpdate = flag.Bool("update", false, "write docs/search.md and docs/search.svg, or docs/merging.md")
+	searchBudget  = flag.Uint64("budget", 5_000_000_000, "guest instructions of a run of BenchmarkSearch")
+	searchTime    = flag.Duration("run-time", 30*time.Minute, "wall clock of a run of BenchmarkSearch, at most: without models solving may take it all")
+	searchSeeds   = flag.Int("seeds", 5, "runs of BenchmarkSearch per target and strategy")
+	targetsOnly   = flag.String("targets", "", "those of BenchmarkSearch or BenchmarkWorkers whose names contain this")
+	searchBy      = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
+	searchAtOnce  = flag.Int("at-once", 1, "runs of BenchmarkSearch at a time, of up to 4 GiB each")
+	searchResults = flag.String("results", filepath.Join(os.TempDir(), "symchef-search.jsonl"), "what is known of BenchmarkSearch's runs: those here are not repeated, others are added")
+	searchUpdate  = flag.Bool("update", false, "write docs/search.md and docs/search.svg, or docs/merging.md")
 )
 
 // config is a strategy with families of models of interpreter functions (--opt).
 type config struct {
 	name, strategy string
-	models         []string // nil: all
+	models         string
 }
 
 // configs are what runs; strategies compares searches, the others with the first, and ablation what searches and models are worth.
 var (
 	configs = []config{
-		{"random", "random", nil}, {"cupa-path", "cupa-path", nil}, {"cupa-cov", "cupa-cov", nil},
-		{"none + random", "random", []string{}}, {"none + cupa-path", "cupa-path", []string{}},
+		{"random", "random", "all"}, {"cupa-path", "cupa-path", "all"}, {"cupa-cov", "cupa-cov", "all"},
+		{"none + random", "random", "none"}, {"none + cupa-path", "cupa-path", "none"},
 	}
 	strategies = comparison{"Strategies", "high-level paths, times those of random", "random", []string{"cupa-path", "cupa-cov"}}
 	ablation   = comparison{"Ablation", "high-level paths, times those of random without models", "none + random", []string{"random", "none + cupa-path", "cupa-path"}}
@@ -50,8 +55,23 @@ type comparison struct {
 	others            []string
 }
 
-// outcome is a run of a target: high-level paths, lines covered, and the share of low-level paths that were new high-level ones.
-type outcome struct{ high, lines, share float64 }
+// outcome is a run of a target, a line of the results. A run is known by its fields up to Limit.
+type outcome struct {
+	Target       string        `json:"target"`
+	Config       string        `json:"config"`
+	Seed         uint64        `json:"seed"`
+	Instructions uint64        `json:"instructions"`
+	Limit        time.Duration `json:"limit_ns"`
+	High         int           `json:"high"`
+	Low          int           `json:"low"`
+	Lines        int           `json:"lines"`
+	Exhausted    bool          `json:"exhausted,omitempty"`
+	Late         bool          `json:"late,omitempty"` // Limit ended it
+}
+
+func (o outcome) key() outcome {
+	return outcome{Target: o.Target, Config: o.Config, Seed: o.Seed, Instructions: o.Instructions, Limit: o.Limit}
+}
 
 // stats are the mean and the deviation of a number over seeds.
 type stats struct{ mean, dev float64 }
@@ -71,23 +91,43 @@ func statsOf(l []outcome, f func(outcome) float64) (s stats) {
 
 // row is a target with the outcomes of each configuration.
 type row struct {
-	target    string
-	language  string
-	exhausted map[string]bool // by all runs
-	late      map[string]bool // the time ended one of them
-	of        map[string][]outcome
+	target, language string
+	of               map[string][]outcome
 }
 
 func (r *row) high(config string) stats {
-	return statsOf(r.of[config], func(o outcome) float64 { return o.high })
+	return statsOf(r.of[config], func(o outcome) float64 { return float64(o.High) })
 }
 
 func (r *row) lines(config string) float64 {
-	return statsOf(r.of[config], func(o outcome) float64 { return o.lines }).mean
+	return statsOf(r.of[config], func(o outcome) float64 { return float64(o.Lines) }).mean
 }
 
 func (r *row) share(config string) float64 {
-	return statsOf(r.of[config], func(o outcome) float64 { return o.share }).mean
+	return statsOf(r.of[config], func(o outcome) float64 { return float64(o.High) / float64(max(o.Low, 1)) }).mean
+}
+
+// note says how the runs ended, if not by their instructions, and how many there are, if fewer than wanted.
+func (r *row) note(config string) string {
+	var notes []string
+	of := r.of[config]
+	if n := len(of); n < *searchSeeds {
+		notes = append(notes, fmt.Sprintf("%d seeds", n))
+	}
+	if !slices.ContainsFunc(of, func(o outcome) bool { return !o.Exhausted }) {
+		notes = append(notes, "exhausted")
+	} else if slices.ContainsFunc(of, func(o outcome) bool { return o.Late }) {
+		notes = append(notes, "time")
+	}
+	if len(of) == 0 || len(notes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(notes, ", ") + ")"
+}
+
+// compares reports whether there are runs of both configurations.
+func (r *row) compares(config, base string) bool {
+	return len(r.of[config]) > 0 && len(r.of[base]) > 0
 }
 
 func (r *row) factor(config, base string) float64 {
@@ -95,47 +135,59 @@ func (r *row) factor(config, base string) float64 {
 }
 
 // BenchmarkSearch compares strategies and models on real libraries with CHEF's sizes of inputs (table 3 of its paper), by
-// high-level paths and lines covered after as many instructions.
+// high-level paths and lines covered after as many instructions. A run of a seed depends on nothing but the engine, so
+// its outcome is kept and not asked for again: the whole takes a day. The first seed of everything comes first.
 func BenchmarkSearch(b *testing.B) {
 	files, err := filepath.Glob("testdata/search/*")
 	if err != nil || len(files) == 0 {
 		b.Fatal("no targets", err)
 	}
-	cache := b.TempDir()
-	debug.SetGCPercent(200) // as the command does
+	tool := filepath.Join(b.TempDir(), "symchef")
+	if out, err := exec.Command("go", "build", "-o", tool, "../../cmd/symchef").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
 	for b.Loop() {
-		var rows []*row
-		for _, file := range files {
-			name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-			if !strings.Contains(name, *targetsOnly) {
-				continue
-			}
-			r := &row{target: name, language: map[string]string{".py": "Python", ".lua": "Lua"}[filepath.Ext(file)], exhausted: map[string]bool{}, late: map[string]bool{}, of: map[string][]outcome{}}
-			for _, k := range configs {
-				if *searchBy != "" && *searchBy != k.name {
-					continue
-				}
-				r.exhausted[k.name] = true
-				for seed := range *searchSeeds {
-					sum, err := runTarget(b, file, k, uint64(seed), cache)
-					if err != nil {
-						fmt.Printf("%s is left out: %v\n", name, err)
-						r = nil
-						break
+		known := results(b)
+		keep, err := os.OpenFile(*searchResults, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var runs sync.WaitGroup
+		var mu sync.Mutex // of known, keep and failed
+		var failed error
+		places := make(chan struct{}, *searchAtOnce)
+		for seed := range *searchSeeds {
+			for _, file := range files {
+				for _, k := range configs {
+					o := outcome{Target: targetName(file), Config: k.name, Seed: uint64(seed), Instructions: *searchBudget, Limit: *searchTime}
+					if !strings.Contains(o.Target, *targetsOnly) || *searchBy != "" && *searchBy != k.name || known[o] != nil {
+						continue
 					}
-					r.exhausted[k.name] = r.exhausted[k.name] && sum.Exhausted
-					r.late[k.name] = r.late[k.name] || slices.Contains(sum.WhyNotExhausted, "limit: --time")
-					r.of[k.name] = append(r.of[k.name], outcome{float64(sum.Paths.High), float64(sum.Lines), float64(sum.Paths.High) / float64(max(sum.Paths.Low, 1))})
+					places <- struct{}{}
+					runs.Go(func() {
+						defer func() { <-places }()
+						if err := o.run(tool, b.TempDir(), file, k); err != nil {
+							fmt.Printf("%s with %s, seed %d: %v\n", o.Target, o.Config, o.Seed, err)
+							return
+						}
+						line, err := json.Marshal(o)
+						mu.Lock()
+						defer mu.Unlock()
+						known[o.key()] = &o
+						if err == nil {
+							fmt.Printf("%s\n", line)
+							_, err = keep.Write(append(line, '\n'))
+						}
+						failed = errors.Join(failed, err)
+					})
 				}
-				if r == nil {
-					break
-				}
-				fmt.Printf("%-20s %-16s high-level paths %v, lines %.0f, share %.0f%%\n", name, k.name, r.high(k.name), r.lines(k.name), 100*r.share(k.name))
-			}
-			if r != nil {
-				rows = append(rows, r)
 			}
 		}
+		runs.Wait()
+		if err := errors.Join(failed, keep.Close()); err != nil {
+			b.Fatal(err)
+		}
+		rows := rowsOf(files, known)
 		text := report(rows)
 		fmt.Print(text)
 		if *searchUpdate {
@@ -149,28 +201,74 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// runTarget runs a target.
-func runTarget(b *testing.B, file string, k config, seed uint64, cache string) (rundir.Summary, error) {
-	var log bytes.Buffer
-	o := session.Options{Test: file, Out: filepath.Join(b.TempDir(), "out"), CacheDir: cache, NoReplay: true, Progress: "none", StdinLen: -1,
-		Strategy: k.strategy, Models: k.models, Seed: seed, Instructions: *searchBudget, Time: *searchTime, MaxMemory: 4 << 30}
+func targetName(file string) string {
+	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+}
+
+// results are the outcomes that are kept, by key.
+func results(b *testing.B) map[outcome]*outcome {
+	known := map[outcome]*outcome{}
+	text, err := os.ReadFile(*searchResults)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		o := new(outcome)
+		if err := json.Unmarshal(line, o); err != nil {
+			b.Fatalf("%s: %v", *searchResults, err)
+		}
+		known[o.key()] = o
+	}
+	return known
+}
+
+// rowsOf are the targets that have outcomes of this budget.
+func rowsOf(files []string, known map[outcome]*outcome) (rows []*row) {
+	for _, file := range files {
+		r := &row{target: targetName(file), language: map[string]string{".py": "Python", ".lua": "Lua"}[filepath.Ext(file)], of: map[string][]outcome{}}
+		for _, k := range configs {
+			for seed := range *searchSeeds {
+				if o := known[outcome{Target: r.target, Config: k.name, Seed: uint64(seed), Instructions: *searchBudget, Limit: *searchTime}]; o != nil {
+					r.of[k.name] = append(r.of[k.name], *o)
+				}
+			}
+		}
+		if len(r.of) > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// run runs a target and fills in the outcome.
+func (o *outcome) run(tool, dir, file string, k config) error {
+	dir, err := os.MkdirTemp(dir, "")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	args := []string{"run", "--no-replay", "--no-cache", "--progress", "none", "--max-memory", "4G", "--out", dir, "--strategy", k.strategy, "--opt", k.models,
+		"--seed", strconv.FormatUint(o.Seed, 10), "--instructions", strconv.FormatUint(o.Instructions, 10), "--time", o.Limit.String()}
 	if filepath.Ext(file) == ".py" {
-		o.Interpreter = "/usr/bin/python3.11" // which has Debian's packages
+		args = append(args, "--interpreter", "/usr/bin/python3.11") // which has Debian's packages
 	}
-	status := session.Run(context.Background(), o, &log, &log)
-	run, err := rundir.Open(o.Out)
-	if err != nil || status != session.StatusOK && status != session.StatusFailing {
-		return rundir.Summary{}, fmt.Errorf("status %d, %v: %s", status, err, strings.TrimSpace(log.String()))
+	said, status := exec.Command(tool, append(args, file)...).CombinedOutput()
+	run, err := rundir.Open(dir)
+	if err != nil || run.Summary.Paths.Low == 0 && status != nil {
+		return fmt.Errorf("%v, %v: %s", status, err, bytes.TrimSpace(said))
 	}
-	return run.Summary, nil
+	s := run.Summary
+	o.High, o.Low, o.Lines, o.Exhausted = s.Paths.High, s.Paths.Low, s.Lines, s.Exhausted
+	o.Late = slices.Contains(s.WhyNotExhausted, "limit: --time")
+	return nil
 }
 
 // report is docs/search.md.
 func report(rows []*row) string {
 	var t strings.Builder
-	fmt.Fprintf(&t, "# Search strategies and models\n\nGenerated: make bench-search. %d guest instructions a run, %d seeds, mean and standard deviation. The targets are libraries of Debian 12 with\n"+
+	fmt.Fprintf(&t, "# Search strategies and models\n\nGenerated: make bench-search. %d guest instructions a run, up to %d seeds, mean and standard deviation (`make bench-search` goes on where it was left: search.jsonl). The targets are libraries of Debian 12 with\n"+
 		"inputs of the sizes in the CHEF paper (table 3): bytes of each symbolic argument. *Share*: of the low-level paths, those that were new high-level paths.\n"+
-		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *Time*: a run was ended after %v.\n\n![the factors as a plot](search.svg)\n\n",
+		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *Time*: a run was ended after %v; *n seeds*: the others have not run yet.\n\n![the factors as a plot](search.svg)\n\n",
 		*searchBudget, *searchSeeds, *searchTime)
 	fmt.Fprint(&t, strategies.table(rows, true), shares(rows), ablation.table(rows, false))
 	return t.String()
@@ -183,8 +281,10 @@ func shares(rows []*row) string {
 	for i, s := range append([]string{strategies.base}, strategies.others...) {
 		sum, n := map[string]float64{}, map[string]float64{}
 		for _, r := range rows {
-			sum[r.language] += r.share(s)
-			n[r.language]++
+			if len(r.of[s]) > 0 {
+				sum[r.language] += r.share(s)
+				n[r.language]++
+			}
 		}
 		fmt.Fprintf(&t, "%s %s", []string{"", ";"}[min(i, 1)], s)
 		for _, l := range slices.Sorted(maps.Keys(sum)) {
@@ -215,30 +315,36 @@ func (k comparison) table(rows []*row, details bool) string {
 	for _, r := range rows {
 		fmt.Fprintf(&t, "| %s |", r.target)
 		for _, s := range append([]string{k.base}, k.others...) {
-			note := ""
-			if r.exhausted[s] {
-				note = " (exhausted)"
-			} else if r.late[s] {
-				note = " (time)"
+			if len(r.of[s]) == 0 {
+				fmt.Fprint(&t, strings.Repeat(" |", 1+2*b2i(details)))
+				continue
 			}
-			if fmt.Fprintf(&t, " %v%s |", r.high(s), note); details {
+			if fmt.Fprintf(&t, " %v%s |", r.high(s), r.note(s)); details {
 				fmt.Fprintf(&t, " %.0f | %.0f %% |", r.lines(s), 100*r.share(s))
 			}
 		}
 		for _, s := range k.others {
+			if !r.compares(s, k.base) {
+				fmt.Fprint(&t, " |")
+				continue
+			}
 			fmt.Fprintf(&t, " %.2f |", r.factor(s, k.base))
 		}
 		fmt.Fprintln(&t)
 	}
 	for _, s := range k.others {
-		product, better, thrice, tenfold := 0.0, 0, 0, 0
+		product, n, better, thrice, tenfold := 0.0, 0, 0, 0, 0
 		for _, r := range rows {
+			if !r.compares(s, k.base) {
+				continue
+			}
+			n++
 			f := r.factor(s, k.base)
 			product += math.Log(max(f, 0.01))
 			better, thrice, tenfold = better+b2i(f > 1), thrice+b2i(f >= 3), tenfold+b2i(f >= 10)
 		}
 		fmt.Fprintf(&t, "\n%s / %s: geometric mean %.2f; ahead on %d of %d targets, three times and more on %d, ten times and more on %d.\n",
-			s, k.base, math.Exp(product/float64(max(len(rows), 1))), better, len(rows), thrice, tenfold)
+			s, k.base, math.Exp(product/float64(max(n, 1))), better, n, thrice, tenfold)
 	}
 	fmt.Fprintln(&t)
 	return t.String()
@@ -261,6 +367,9 @@ func plot(rows []*row) string {
 		least, most := 1.0, 2.0
 		for _, r := range rows {
 			for _, s := range k.others {
+				if !r.compares(s, k.base) {
+					continue
+				}
 				least, most = min(least, max(r.factor(s, k.base), 0.01)), max(most, r.factor(s, k.base))
 			}
 		}
@@ -271,6 +380,9 @@ func plot(rows []*row) string {
 		for _, r := range rows {
 			fmt.Fprintf(&t, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left-6, y+bar, r.target)
 			for i, s := range k.others {
+				if !r.compares(s, k.base) {
+					continue
+				}
 				f := r.factor(s, k.base)
 				from, to := min(at(f), at(1)), max(at(f), at(1))
 				fmt.Fprintf(&t, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/><text x=\"%.1f\" y=\"%d\">%.2f %s</text>\n", left+from, y, max(to-from, 1), bar-2, colours[i], left+to+4, y+bar-4, f, s)
