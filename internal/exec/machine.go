@@ -175,7 +175,8 @@ type Machine struct {
 	covered coverage
 
 	space        *mem.Space
-	spaceVersion uint64
+	spaceVersion mem.Version
+	stale        []mem.Change
 
 	native jit.Context
 	code   *jit.Buffer

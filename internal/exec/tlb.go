@@ -9,16 +9,32 @@ import (
 
 const granMask = mem.GranuleSize - 1
 
-// use makes s the space of the caches, forgetting translations that may be stale.
+// use makes s the space of the caches, forgetting translations that are stale.
 func (m *Machine) use(s *mem.Space) {
 	v := s.Version()
 	if m.space == s && m.spaceVersion == v {
 		return
 	}
 	s.Refresh()
-	clear(m.native.Read[:])
-	clear(m.native.Write[:])
+	read, write := &m.native.Read, &m.native.Write
+	m.stale = append(m.stale[:0], mem.AllStale)
+	if m.space == s {
+		m.stale = s.Stale(m.spaceVersion, m.stale[:0])
+	}
 	m.space, m.spaceVersion = s, v
+	for _, c := range m.stale {
+		switch c {
+		case mem.AllStale:
+			clear(read[:])
+			clear(write[:])
+			return
+		case mem.WritesStale:
+			clear(write[:])
+		default:
+			read.Drop(uint64(c))
+			write.Drop(uint64(c))
+		}
+	}
 }
 
 func get(p *[mem.GranuleSize]byte, off uint64, w uint8) uint64 {

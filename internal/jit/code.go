@@ -59,6 +59,13 @@ func (t *TLB) Set(addr uint64, p *[mem.GranuleSize]byte) {
 	t[addr>>mem.GranuleBits&(TLBSize-1)] = Translation{addr | granMask, p}
 }
 
+// Drop forgets addr's granule.
+func (t *TLB) Drop(addr uint64) {
+	if e := &t[addr>>mem.GranuleBits&(TLBSize-1)]; e.Tag == addr|granMask {
+		*e = Translation{}
+	}
+}
+
 const jumpTable = 1 << 13
 
 // jump leads from an address to the code of its block.

@@ -127,7 +127,7 @@ func (s *Space) poke(addr uint64, b Bytes, need guest.Prot) {
 		before := s.lookup(at)
 		g := s.writable(at, need, sym)
 		if g != before {
-			s.Gen++
+			s.add(Change(granuleOf(at)))
 		}
 		if a := s.Find(at); a.Prot&guest.ProtExec != 0 {
 			s.changed(true)
@@ -135,7 +135,7 @@ func (s *Space) poke(addr uint64, b Bytes, need guest.Prot) {
 		copy(g.data[off:], part.Data)
 		if sym && g.sym == nil {
 			g.sym = new(overlay)
-			s.Gen++
+			s.add(Change(granuleOf(at)))
 		}
 		if g.sym != nil {
 			for i := 0; i < k; i++ {
@@ -235,7 +235,6 @@ func (s *Space) Rebase(eval func(expr.Ref) uint64) {
 			s.changed(true)
 		}
 	}
-	s.Gen++
 }
 
 func (s *Space) eachSym(n *node, depth int, base uint64, f func(uint64, *granule)) {

@@ -23,7 +23,19 @@ func TestObjects(t *testing.T) {
 		data   [pages * page]byte
 		sym    [pages * page]expr.Ref
 		cached map[int]*[mem.GranuleSize]byte // by address in space 0
-		at     uint64                         // the version for which cached is good
+		at     mem.Version                    // when they were good
+	}
+	forget := func(f *family) {
+		for _, c := range f.spaces[0].Stale(f.at, nil) {
+			if c == mem.AllStale {
+				f.cached = nil
+			}
+			delete(f.cached, int(c))
+		}
+		f.at = f.spaces[0].Version()
+		if f.cached == nil {
+			f.cached = map[int]*[mem.GranuleSize]byte{}
+		}
 	}
 	f := &family{}
 	objects := mem.NewSpace()
@@ -54,7 +66,7 @@ func TestObjects(t *testing.T) {
 				g.spaces[i] = s.Fork()
 				g.spaces[i].Objects = o
 			}
-			g.cached = nil
+			g.cached, g.at = nil, mem.Version{}
 			all = append(all[max(0, len(all)-2):], &g)
 			continue
 		}
@@ -93,10 +105,7 @@ func TestObjects(t *testing.T) {
 		if s.HasSym(at, uint64(n)) == (mem.Bytes{Sym: f.sym[in : in+n]}).IsConcrete() {
 			t.Fatalf("step %d, view %v: HasSym", step, v)
 		}
-		// A direct translation is good while the version is the same.
-		if f.cached == nil || f.at != f.spaces[0].Version() {
-			f.cached, f.at = map[int]*[mem.GranuleSize]byte{}, f.spaces[0].Version()
-		}
+		forget(f)
 		for addr, p := range f.cached {
 			for _, v := range views[:2] {
 				if o := addr - v.start; o >= 0 && o < v.pages*page && !bytes.Equal(p[:], f.data[v.from*page+o:][:mem.GranuleSize]) {
@@ -115,9 +124,7 @@ func TestObjects(t *testing.T) {
 					p = w
 				}
 			}
-			if f.at != s.Version() {
-				f.cached, f.at = map[int]*[mem.GranuleSize]byte{}, s.Version()
-			}
+			forget(f)
 			if p != nil {
 				f.cached[addr] = p
 			}

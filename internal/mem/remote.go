@@ -51,7 +51,7 @@ func (s *Space) flush(all bool) {
 	})
 	write()
 	s.root, s.granules = &node{owner: s.owner}, 0
-	s.Gen++
+	s.add(AllStale)
 }
 
 // Return ends the loan. The content is then what each area shows initially; the caller stores what differs.

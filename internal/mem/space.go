@@ -125,20 +125,11 @@ type Space struct {
 	objText uint64
 	// granules is the number of granules in the tree.
 	granules uint64
-	// Gen changes whenever a cached translation of addresses to granules may be stale.
-	Gen uint64
+	changes
 	// Objects is what areas with Obj show; all spaces of a system have the same. nil: there are no such areas.
 	Objects *Space
 	// remote is who the space is lent to; nil: nobody.
 	remote Remote
-}
-
-// Version changes whenever a cached translation of this space's addresses to granules may be stale.
-func (s *Space) Version() uint64 {
-	if s.Objects == nil {
-		return s.Gen
-	}
-	return s.Gen + s.Objects.Gen // neither ever decreases
 }
 
 // Refresh makes TextID tell of writes to shared code, through whatever mapping. It must be called where Version has changed
@@ -167,8 +158,8 @@ func (s *Space) Fork() *Space {
 	}
 	t := *s
 	s.owner, t.owner = lastOwner.Add(1), lastOwner.Add(1)
-	s.Gen++
-	t.Gen = s.Gen
+	s.add(WritesStale)
+	t.changes = changes{} // nobody keeps translations of it yet
 	return &t
 }
 
@@ -357,7 +348,7 @@ func (a *Area) continues(b *Area) bool {
 }
 
 func (s *Space) changed(exec bool) {
-	s.Gen++
+	s.add(AllStale)
 	if exec {
 		s.TextID = lastText.Add(1)
 	}
@@ -452,6 +443,9 @@ func (s *Space) own(n *node) *node {
 	}
 	return &c
 }
+
+// granuleOf returns the address of addr's granule.
+func granuleOf(addr uint64) uint64 { return addr &^ (GranuleSize - 1) }
 
 // lookup returns the granule of addr, or nil where none has been made.
 func (s *Space) lookup(addr uint64) *granule {
@@ -570,7 +564,7 @@ func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 		before := s.Objects.lookup(at)
 		g := s.Objects.writable(at, 0, sym)
 		if g != before {
-			s.Objects.Gen++ // another area may show it
+			s.Objects.add(Change(granuleOf(at))) // another area may show it
 		}
 		return g
 	}
@@ -593,7 +587,7 @@ func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 }
 
 // ReadPage returns the concrete content of addr's granule for direct reading
-// until Gen changes; nil if the access faults or the granule has symbolic bytes.
+// until Stale names it; nil if the access faults or the granule has symbolic bytes.
 func (s *Space) ReadPage(addr uint64) *[GranuleSize]byte {
 	g := s.readable(addr, guest.ProtRead)
 	if g == nil || g.sym != nil || g == &zeroGranule {
@@ -603,7 +597,7 @@ func (s *Space) ReadPage(addr uint64) *[GranuleSize]byte {
 }
 
 // WritePage returns the owned content of addr's granule for direct writing
-// until Gen changes; nil if the access faults, the granule has symbolic bytes or holds code.
+// until Stale names it; nil if the access faults, the granule has symbolic bytes or holds code.
 // A translation cached from ReadPage for the same granule is stale from here on.
 func (s *Space) WritePage(addr uint64) *[GranuleSize]byte {
 	a := s.Find(addr)

@@ -58,10 +58,10 @@ type side struct {
 	s     *mem.Space
 	pages map[uint64]*modelPage // by page number
 	salt  uint64                // the assignment: what an expression's value is
-	// cached holds direct translations, which are good while Gen is gen.
-	cached map[uint64]*[mem.GranuleSize]byte
-	writes map[uint64]bool // those of cached that may be written
-	gen    uint64
+	// cached holds direct translations, which were good at version.
+	cached  map[uint64]*[mem.GranuleSize]byte
+	writes  map[uint64]bool // those of cached that may be written
+	version mem.Version
 }
 
 // value is what expression r, opaque to package mem, is worth under an assignment.
@@ -261,12 +261,30 @@ func (d *side) step(r *rand.Rand) (what string, err error) {
 	}
 }
 
-// direct uses ReadPage and WritePage as a translation cache does: a pointer is
-// good until Gen changes, and WritePage replaces what ReadPage gave.
-func (d *side) direct(r *rand.Rand, a uint64) error {
-	if d.gen != d.s.Gen || d.cached == nil {
-		d.cached, d.writes, d.gen = map[uint64]*[mem.GranuleSize]byte{}, map[uint64]bool{}, d.s.Gen
+// forget drops the cached translations that are stale.
+func (d *side) forget() {
+	for _, c := range d.s.Stale(d.version, nil) {
+		switch c {
+		case mem.AllStale:
+			clear(d.cached)
+			clear(d.writes)
+		case mem.WritesStale:
+			clear(d.writes)
+		default:
+			delete(d.cached, uint64(c)/mem.GranuleSize)
+			delete(d.writes, uint64(c)/mem.GranuleSize)
+		}
 	}
+	d.version = d.s.Version()
+}
+
+// direct uses ReadPage and WritePage as a translation cache does: a pointer is
+// good until it is stale, and WritePage replaces what ReadPage gave.
+func (d *side) direct(r *rand.Rand, a uint64) error {
+	if d.cached == nil {
+		d.cached, d.writes = map[uint64]*[mem.GranuleSize]byte{}, map[uint64]bool{}
+	}
+	d.forget()
 	g := a / mem.GranuleSize
 	p, need := d.cached[g], guest.ProtRead
 	switch write := r.IntN(2) == 0; {
@@ -339,11 +357,9 @@ func (d *side) compareAt(a uint64, n int) error {
 	return nil
 }
 
-// stale reports a cached translation that is not what it was, though Gen is.
+// stale reports a cached translation that is not what it was, though nothing says so.
 func (d *side) stale() error {
-	if d.gen != d.s.Gen {
-		return nil
-	}
+	d.forget()
 	for g, p := range d.cached {
 		for i, v := range p {
 			if c := d.at(g*mem.GranuleSize+uint64(i), 0); c == nil || c.v != v {
