@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"unsafe"
 
+	"symchef/internal/jit"
 	"symchef/internal/mem"
 )
 
@@ -25,11 +26,10 @@ func (m *Machine) use(s *mem.Space) {
 	for _, c := range m.stale {
 		switch c {
 		case mem.AllStale:
-			clear(read[:])
-			clear(write[:])
+			*read, *write = jit.Cache{}, jit.Cache{}
 			return
 		case mem.WritesStale:
-			clear(write[:])
+			*write = jit.Cache{}
 		default:
 			read.Drop(uint64(c))
 			write.Drop(uint64(c))
@@ -69,8 +69,11 @@ func (m *Machine) load(s *mem.Space, addr uint64, w uint8) (uint64, status) {
 	n := uint64(w / 8)
 	off := addr & granMask
 	if off+n <= mem.GranuleSize {
-		if p := s.ReadPage(addr); p != nil {
-			m.native.Read.Set(addr, p)
+		if p, refs := s.ReadPage(addr); p != nil {
+			m.native.Read.Set(addr, p, refs)
+			if m.native.Read.Find(addr, n) == nil {
+				return 0, symMem
+			}
 			return get(p, off, w), ok
 		}
 	}
@@ -90,12 +93,14 @@ func (m *Machine) store(s *mem.Space, addr uint64, w uint8, v uint64) status {
 	n := uint64(w / 8)
 	off := addr & granMask
 	if off+n <= mem.GranuleSize {
-		if p := s.WritePage(addr); p != nil {
+		if p, refs := s.WritePage(addr); p != nil {
 			m.use(s) // another area may show the same granule
-			m.native.Write.Set(addr, p)
-			m.native.Read.Set(addr, p)
-			put(p, off, w, v)
-			return ok
+			m.native.Write.Set(addr, p, refs)
+			m.native.Read.Set(addr, p, refs)
+			if m.native.Write.Find(addr, n) != nil {
+				put(p, off, w, v)
+				return ok
+			}
 		}
 	}
 	if err := s.WriteU(addr, v, int(n)); err != nil {

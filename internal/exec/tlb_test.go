@@ -2,12 +2,14 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
 	"symchef/internal/ir"
+	"symchef/internal/jit"
 	"symchef/internal/mem"
 )
 
@@ -29,14 +31,35 @@ func TestTLB(t *testing.T) {
 		vars[i] = e.Var(fmt.Sprint("v", i), 8)
 		model = append(model, uint64(i))
 	}
+	// A load or store, in the evaluator and as machine code.
 	b := &ir.Block{PC: 0x1000, Uops: []ir.Uop{{}, {Op: ir.Jmp}}, Insns: []ir.InsnMark{{}}}
-	for range 30 {
+	compiled := map[ir.Uop]jit.Code{}
+	native := 0
+	compile := func(c *cpu.CPU) int {
+		code, there := compiled[b.Uops[0]]
+		if !there {
+			compiling := &ir.Block{PC: b.PC, Uops: slices.Clone(b.Uops), Insns: b.Insns}
+			code, _ = m.code.Compile(&jit.Source{Block: compiling})
+			compiled[b.Uops[0]] = code
+		}
+		if !m.code.Valid(code) {
+			return 0 // the host allows no machine code
+		}
+		m.native.Regs, m.native.Left = &c.R, 1
+		m.code.Run(code)
+		if m.native.Uop >= 0 {
+			return int(m.native.Uop)
+		}
+		native++
+		return len(b.Uops) - 1
+	}
+	for range 150 {
 		s, ref := memory(t, r)
 		sides := []*side{{s, ref, map[uint64]expr.Ref{}}}
 		var trace []string
 		k := 0
 		for range 1500 {
-			if r.IntN(4) == 0 { // else the machine's translations stay
+			if r.IntN(8) == 0 { // else the machine's translations stay
 				k = r.IntN(len(sides))
 			}
 			d := sides[k]
@@ -89,7 +112,7 @@ func TestTLB(t *testing.T) {
 				if d.s.WriteSym(at, mem.Bytes{Data: []byte{byte(model[v])}, Sym: []expr.Ref{vars[v]}}) == nil {
 					*d.ref.at(at, 0), d.sym[at] = byte(model[v]), vars[v]
 				}
-			case 9:
+			case 9, 10, 11:
 				what = "rebase"
 				for i := range model {
 					model[i] = r.Uint64N(256)
@@ -100,7 +123,7 @@ func TestTLB(t *testing.T) {
 						*d.ref.at(a, 0) = byte(e.Eval(x, model))
 					}
 				}
-			case 10:
+			case 12, 13, 14, 15:
 				what = "write by a call"
 				buf := []byte{1, 2, 3, byte(r.Uint32())}
 				if d.s.Write(at, buf) == nil {
@@ -112,7 +135,11 @@ func TestTLB(t *testing.T) {
 			default: // a load or a store, with the evaluator that would be chosen
 				c := cpu.CPU{}
 				c.R[ir.RBX], c.R[ir.RAX] = at, r.Uint64()
-				b.Uops[0] = ir.Uop{Op: ir.Load + ir.Op(r.IntN(2)), W: w, D: ir.RCX, C: ir.RAX, A: ir.RBX, B: ir.Zero}
+				base, imm := ir.Slot(ir.RBX), uint64(0)
+				if r.IntN(4) == 0 { // the address is known when it is compiled
+					base, imm = ir.Zero, at
+				}
+				b.Uops[0] = ir.Uop{Op: ir.Load + ir.Op(r.IntN(2)), W: w, D: ir.RCX, C: ir.RAX, A: base, B: ir.Zero, Imm: imm}
 				what = fmt.Sprint(b.Uops[0].Op, w)
 				buf := make([]byte, w/8)
 				var err error
@@ -129,7 +156,11 @@ func TestTLB(t *testing.T) {
 					}
 				}
 				m.use(d.s)
-				i, st := m.fast(&c, d.s, b, 0)
+				first := 0
+				if r.IntN(2) == 0 {
+					first = compile(&c)
+				}
+				i, st := m.fast(&c, d.s, b, first)
 				if st == symMem {
 					i, st, _ = m.concolic(&c, d.s, b, i)
 				}
@@ -164,5 +195,9 @@ func TestTLB(t *testing.T) {
 				t.Fatalf("space %d: %s\nafter %q", k, bad, trace[max(0, len(trace)-30):])
 			}
 		}
+	}
+	t.Logf("%d accesses by machine code alone", native)
+	if native == 0 {
+		t.Log("the host allows no machine code")
 	}
 }

@@ -56,6 +56,7 @@ var (
 	ctxSym   = int32(unsafe.Offsetof(Context{}.Sym))
 	ctxRead  = int32(unsafe.Offsetof(Context{}.Read))
 	ctxWrite = int32(unsafe.Offsetof(Context{}.Write))
+	ctxMixed = int32(unsafe.Offsetof(Cache{}.Mixed)) // from one of the above
 	ctxJumps = int32(unsafe.Offsetof(Context{}.jumps))
 )
 
@@ -67,6 +68,15 @@ type leave struct {
 	jump  int
 	uop   int
 	temps []temp
+}
+
+// mixed is where a load or store goes on whose granule is in no TLB: its jump and where it came from, the access, and what leaving needs.
+type mixed struct {
+	leave
+	back  int
+	width uint8
+	tlb   int32
+	at    operand // the address: known, or in rax. The tag is in rdx
 }
 
 // temp is a temporary that is in a register or known.
@@ -88,6 +98,7 @@ type gen struct {
 	src    *Source
 	id     uint32
 	leaves []leave
+	mixed  []mixed
 	links  []link
 
 	// Which slot a register caches, by which register a slot is cached; which registers hold temporaries that memory lacks.
@@ -166,6 +177,9 @@ func (g *gen) block() bool {
 	}
 	if !done && !blk.Uops[len(blk.Uops)-1].Op.IsTerm() {
 		return false
+	}
+	for i := range g.mixed {
+		g.throughRefs(&g.mixed[i])
 	}
 	for i := range g.leaves {
 		g.stub(&g.leaves[i])
@@ -470,8 +484,9 @@ func (g *gen) memory(u *ir.Uop, i int, tlb int32) rm {
 		g.constant(rdx, (v+size-1)|granMask)
 		e := tlb + int32(v>>mem.GranuleBits&(TLBSize-1)*16)
 		g.op(64, opCmp, rdx, at(r15, e))
-		g.leaveIf(ccNE, i)
+		miss := g.jcc(ccNE)
 		g.load(64, rax, at(r15, e+8))
+		g.mixed = append(g.mixed, mixed{leave{miss, i, g.temps()}, len(g.b), u.W, tlb, operand{known: true, value: v}})
 		return at(rax, int32(v&granMask))
 	}
 	return g.translate(u.W, i, tlb)
@@ -490,8 +505,43 @@ func (g *gen) translate(w uint8, i int, tlb int32) rm {
 	g.opImm(32, opAnd, direct(rcx), (TLBSize-1)*16)
 	g.opImm(64, opOr, direct(rdx), granMask)
 	g.op(64, opCmp, rdx, indexed(r15, rcx, tlb))
-	g.leaveIf(ccNE, i)
+	miss := g.jcc(ccNE)
 	g.opImm(32, opAnd, direct(rax), granMask)
 	g.op(64, opAdd, rax, indexed(r15, rcx, tlb+8))
+	g.mixed = append(g.mixed, mixed{leave{miss, i, g.temps()}, len(g.b), w, tlb, operand{}})
 	return at(rax, 0)
+}
+
+// throughRefs is memory for a granule with symbolic bytes: it leaves where it is not cached or one of the bytes is symbolic.
+func (g *gen) throughRefs(m *mixed) {
+	out := func() { g.leaves = append(g.leaves, leave{g.jcc(ccNE), m.uop, m.temps}) }
+	g.land(m.jump)
+	table := m.tlb + ctxMixed
+	if m.at.known {
+		g.constant(rax, m.at.value)
+	}
+	g.load(32, rcx, direct(rax))
+	g.shiftImm(32, extShr, direct(rcx), mem.GranuleBits-5)
+	g.opImm(32, opAnd, direct(rcx), (MixedSize-1)*32)
+	g.op(64, opCmp, rdx, indexed(r15, rcx, table))
+	out()
+	g.load(64, rdx, indexed(r15, rcx, table+16))
+	g.load(64, rcx, indexed(r15, rcx, table+8))
+	g.opImm(32, opAnd, direct(rax), granMask)
+	refs := rm{base: rdx, index: rax, scale: 2, mem: true} // of four bytes each
+	if m.width == 8 {
+		g.opImm(32, opCmp, refs, 0)
+		out()
+	}
+	for i := range int32(m.width / 16) {
+		g.opImm(64, opCmp, refs.plus(8*i), 0)
+		out()
+	}
+	if m.at.known {
+		g.mov(rax, rcx)
+	} else {
+		g.op(64, opAdd, rax, direct(rcx))
+	}
+	back := g.jmp()
+	binary.LittleEndian.PutUint32(g.b[back:], uint32(m.back-back-4))
 }

@@ -94,6 +94,7 @@ type path struct {
 	conds []expr.Ref // of the branches taken
 	pc    uint64
 	ret   bool // it ended with a return
+	back  bool // it ended where it came back to code that other paths execute, from where a granule with symbolic bytes was used
 	over  bool
 }
 
@@ -154,6 +155,13 @@ func (p *paths) effect(at *path, b *ir.Block, i int, u *ir.Uop) (other *path) {
 		l.Value(addr, 64)
 		l.Value(s.R[u.C], w)
 	case ir.Jmp:
+		if at.back = b.Taken < at.pc; at.back {
+			l.Event("back")
+			for _, r := range s.R[:ir.R15+1] {
+				l.Value(r, 64)
+			}
+			at.over = true
+		}
 		at.pc = b.Taken
 	case ir.Jcc:
 		cond := s.Cond(u)
@@ -225,6 +233,9 @@ func (t *path) byte(e *expr.Ctx, c cell) expr.Ref {
 // those that the evaluator reads when it goes on.
 func (p *paths) note(at *path) {
 	l, e := p.results, p.s.E
+	if at.back {
+		return
+	}
 	for _, r := range []ir.Slot{ir.RBX, ir.RSP, ir.R14, ir.R15} {
 		l.Value(at.regs[r], 64)
 	}

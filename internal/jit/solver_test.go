@@ -71,6 +71,10 @@ func (v *validator) block(name string, src *Source, code []byte) {
 		}
 	}
 	p.all(cells, func(at *path) {
+		if at.back {
+			v.left++
+			return
+		}
 		uop, ok := e.IsConst(p.context(at, ctxUop))
 		if !at.ret { // it jumps to the code of the next block
 			uop = ^uint64(0)

@@ -147,6 +147,7 @@ func (s *Space) poke(addr uint64, b Bytes, need guest.Prot) {
 			}
 			if g.sym.n == 0 {
 				g.sym = nil
+				s.add(Change(granuleOf(at)))
 			}
 		}
 		n += k
@@ -230,7 +231,12 @@ func (s *Space) Rebase(eval func(expr.Ref) uint64) {
 		}
 	})
 	for _, c := range todo {
-		s.writable(c.addr, 0, true).data[c.addr&(GranuleSize-1)] = c.v
+		before := s.lookup(c.addr)
+		g := s.writable(c.addr, 0, true)
+		if g != before {
+			s.add(Change(granuleOf(c.addr)))
+		}
+		g.data[c.addr&(GranuleSize-1)] = c.v
 		if s.Find(c.addr).Prot&guest.ProtExec != 0 {
 			s.changed(true)
 		}

@@ -115,12 +115,13 @@ func TestObjects(t *testing.T) {
 		}
 		if v.space == 0 {
 			addr := int(at) &^ (mem.GranuleSize - 1)
-			p := s.ReadPage(at)
+			p, _ := s.ReadPage(at)
 			if r.IntN(2) == 0 {
-				if w := s.WritePage(at); w != nil {
-					o := r.IntN(mem.GranuleSize)
-					w[o]++
-					f.data[v.from*page+addr-v.start+o]++
+				if w, refs := s.WritePage(at); w != nil {
+					if o := r.IntN(mem.GranuleSize); refs == nil || refs[o] == 0 {
+						w[o]++
+						f.data[v.from*page+addr-v.start+o]++
+					}
 					p = w
 				}
 			}

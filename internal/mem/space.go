@@ -43,9 +43,12 @@ const (
 // ErrFault is an access to memory that is not mapped, or not so protected.
 var ErrFault = errors.New("mem: fault")
 
-// overlay holds the expressions of a granule's symbolic bytes: 8 bits wide, 0 where the byte is concrete.
+// Refs are the expressions of a granule's symbolic bytes: 8 bits wide, 0 where the byte is concrete.
+type Refs [GranuleSize]expr.Ref
+
+// overlay holds the expressions of a granule.
 type overlay struct {
-	refs [GranuleSize]expr.Ref
+	refs Refs
 	n    int // how many are not 0
 }
 
@@ -586,32 +589,40 @@ func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 	return *p
 }
 
-// ReadPage returns the concrete content of addr's granule for direct reading
-// until Stale names it; nil if the access faults or the granule has symbolic bytes.
-func (s *Space) ReadPage(addr uint64) *[GranuleSize]byte {
-	g := s.readable(addr, guest.ProtRead)
-	if g == nil || g.sym != nil || g == &zeroGranule {
-		return nil
+// content is what is in g for direct access.
+func (g *granule) content() (*[GranuleSize]byte, *Refs) {
+	if g.sym == nil {
+		return &g.data, nil
 	}
-	return &g.data
+	return &g.data, &g.sym.refs
 }
 
-// WritePage returns the owned content of addr's granule for direct writing
-// until Stale names it; nil if the access faults, the granule has symbolic bytes or holds code.
+// ReadPage returns the content of addr's granule for direct reading until Stale names it; nil if the access faults or nothing has
+// been written there. refs is nil if all bytes are concrete; else those are that have no expression, at the time of the access.
+func (s *Space) ReadPage(addr uint64) (data *[GranuleSize]byte, refs *Refs) {
+	g := s.readable(addr, guest.ProtRead)
+	if g == nil || g == &zeroGranule {
+		return nil, nil
+	}
+	return g.content()
+}
+
+// WritePage returns the owned content of addr's granule for direct writing of concrete bytes in place of concrete ones,
+// until Stale names it; nil if the access faults or the granule holds code. refs is as for ReadPage.
 // A translation cached from ReadPage for the same granule is stale from here on.
-func (s *Space) WritePage(addr uint64) *[GranuleSize]byte {
+func (s *Space) WritePage(addr uint64) (data *[GranuleSize]byte, refs *Refs) {
 	a := s.Find(addr)
 	if a == nil || a.Prot&guest.ProtExec != 0 {
-		return nil
+		return nil, nil
 	}
 	if a.Obj != 0 {
 		if o := s.Objects.Find(a.inObject(addr)); o != nil && o.Prot&guest.ProtExec != 0 {
-			return nil
+			return nil, nil
 		}
 	}
 	g := s.writable(addr, guest.ProtWrite, false)
-	if g == nil || g.sym != nil {
-		return nil
+	if g == nil {
+		return nil, nil
 	}
-	return &g.data
+	return g.content()
 }

@@ -53,13 +53,19 @@ type modelPage struct {
 	cells [page]cell
 }
 
+// translation is what ReadPage or WritePage gave.
+type translation struct {
+	data *[mem.GranuleSize]byte
+	refs *mem.Refs
+}
+
 // side is a Space with its model.
 type side struct {
 	s     *mem.Space
 	pages map[uint64]*modelPage // by page number
 	salt  uint64                // the assignment: what an expression's value is
 	// cached holds direct translations, which were good at version.
-	cached  map[uint64]*[mem.GranuleSize]byte
+	cached  map[uint64]translation
 	writes  map[uint64]bool // those of cached that may be written
 	version mem.Version
 }
@@ -185,7 +191,7 @@ func (d *side) step(r *rand.Rand) (what string, err error) {
 		}
 		return nil
 	}
-	switch op := r.IntN(14); op {
+	switch op := r.IntN(16); op {
 	case 0, 1:
 		var back *mem.Backing
 		off := r.Uint64N(3) * page
@@ -256,6 +262,14 @@ func (d *side) step(r *rand.Rand) (what string, err error) {
 		b := d.symbolic(r, n) // at once, behind the cache's back
 		want := d.write(a, b, guest.ProtWrite)
 		return fmt.Sprintf("cached, writesym %#x+%#x", a, n), same(d.s.WriteSym(a, b), want)
+	case 12: // a granule is without symbolic bytes again, behind the cache's back
+		a &^= mem.GranuleSize - 1
+		if err := d.direct(r, a); err != nil {
+			return fmt.Sprintf("cached %#x", a), err
+		}
+		b := randomBytes(r, mem.GranuleSize)
+		want := d.write(a, mem.Concrete(b), guest.ProtWrite)
+		return fmt.Sprintf("cached, write %#x", a), same(d.s.Write(a, b), want)
 	default:
 		return fmt.Sprintf("read %#x+%#x", a, n), d.compareAt(a, n)
 	}
@@ -282,7 +296,7 @@ func (d *side) forget() {
 // good until it is stale, and WritePage replaces what ReadPage gave.
 func (d *side) direct(r *rand.Rand, a uint64) error {
 	if d.cached == nil {
-		d.cached, d.writes = map[uint64]*[mem.GranuleSize]byte{}, map[uint64]bool{}
+		d.cached, d.writes = map[uint64]translation{}, map[uint64]bool{}
 	}
 	d.forget()
 	g := a / mem.GranuleSize
@@ -290,26 +304,27 @@ func (d *side) direct(r *rand.Rand, a uint64) error {
 	switch write := r.IntN(2) == 0; {
 	case write && !d.writes[g]:
 		need = guest.ProtWrite
-		if p = d.s.WritePage(a); p != nil && d.mapped(a, 1, guest.ProtRead) {
+		if p.data, p.refs = d.s.WritePage(a); p.data != nil && d.mapped(a, 1, guest.ProtRead) {
 			d.cached[g], d.writes[g] = p, true
 		}
-	case !write && p == nil:
-		if p = d.s.ReadPage(a); p != nil {
+	case !write && p.data == nil:
+		if p.data, p.refs = d.s.ReadPage(a); p.data != nil {
 			d.cached[g] = p
 		}
 	}
-	if p != nil && (need == guest.ProtWrite || d.writes[g]) {
+	off := a % mem.GranuleSize
+	if p.data != nil && (need == guest.ProtWrite || d.writes[g]) && (p.refs == nil || p.refs[off] == 0) {
 		c := d.at(a, guest.ProtWrite)
 		if c == nil || d.pages[a/page].prot&guest.ProtExec != 0 {
 			return fmt.Errorf("WritePage gives memory that may not be written directly")
 		}
 		c.v = byte(r.Uint32())
-		p[a%mem.GranuleSize] = c.v
+		p.data[off] = c.v
 	}
-	if p == nil {
+	if p.data == nil {
 		return nil
 	}
-	if !d.mapped(a, 1, need) || d.hasSym(a&^(mem.GranuleSize-1), mem.GranuleSize) {
+	if !d.mapped(a, 1, need) || p.refs == nil && d.hasSym(a&^(mem.GranuleSize-1), mem.GranuleSize) {
 		return fmt.Errorf("a direct translation of what faults or is symbolic")
 	}
 	return nil
@@ -361,8 +376,11 @@ func (d *side) compareAt(a uint64, n int) error {
 func (d *side) stale() error {
 	d.forget()
 	for g, p := range d.cached {
-		for i, v := range p {
-			if c := d.at(g*mem.GranuleSize+uint64(i), 0); c == nil || c.v != v {
+		if (p.refs != nil) != d.hasSym(g*mem.GranuleSize, mem.GranuleSize) {
+			return fmt.Errorf("a cached translation of %#x does not say that it is symbolic, or does", g*mem.GranuleSize)
+		}
+		for i, v := range p.data {
+			if c := d.at(g*mem.GranuleSize+uint64(i), 0); c == nil || c.v != v || c.r != 0 && p.refs == nil || p.refs != nil && c.r != p.refs[i] {
 				return fmt.Errorf("a cached translation of %#x is stale", g*mem.GranuleSize)
 			}
 		}
