@@ -1,9 +1,15 @@
 package jit
 
 import (
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"symchef/internal/cpucheck"
 	"symchef/internal/ir"
+	"symchef/internal/lift"
+	"symchef/internal/mem"
 )
 
 // What machine code computes is compared with the evaluator and the reference interpreter in package exec, and with the
@@ -85,5 +91,274 @@ func TestFull(t *testing.T) {
 	ctx.Left = 1
 	if b.Run(c); r[ir.RAX] != 1 {
 		t.Fatalf("counted %d", r[ir.RAX])
+	}
+}
+
+// TestLeftToTheEvaluator: of all micro-ops of all forms only these are not compiled. Nothing else shows that code leaves where it need not.
+func TestLeftToTheEvaluator(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	compiled, left := map[ir.Op]bool{}, map[ir.Op]string{}
+	for _, f := range cpucheck.Forms() {
+		for range 3 {
+			c, ok := f.Case(r)
+			if !ok {
+				continue
+			}
+			b, err := lift.Lift(cpucheck.CodeBase, fetch(cpucheck.CodeBase, c.Check.Code))
+			if err != nil {
+				t.Fatalf("%s: %v", f.Name, err)
+			}
+			g := newGen(&Source{Block: b, Flags: ir.MakeCC(ir.CCFlags, 64)}, 1)
+			for i := range b.Uops {
+				g.pinned = 0
+				if u := &b.Uops[i]; g.uop(u, i) {
+					compiled[u.Op] = true
+				} else {
+					left[u.Op] = f.Name
+				}
+			}
+		}
+	}
+	for _, op := range []ir.Op{ir.GetFlags, ir.Helper, ir.Popcnt, ir.Syscall, ir.Trap} {
+		if left[op] == "" || compiled[op] {
+			t.Errorf("%v is compiled", op)
+		}
+		delete(left, op)
+	}
+	for _, op := range slices.Sorted(maps.Keys(left)) {
+		t.Errorf("%v is not always compiled: %s", op, left[op])
+	}
+	if len(compiled) < 60 {
+		t.Errorf("only %d micro-ops are compiled", len(compiled))
+	}
+}
+
+// TestCompiledConditions: which conditions of which lazy flags are compiled. Products, results with bits of their own and shifts have
+// only those that need one of their operands; a shift's count must be known.
+func TestCompiledConditions(t *testing.T) {
+	one := []uint64{ir.CondE, ir.CondS, ir.CondP}
+	bits := append([]uint64{ir.CondO, ir.CondB}, one...)
+	all := append([]uint64{ir.CondBE, ir.CondL, ir.CondLE}, bits...)
+	kinds := []struct {
+		kind                      ir.CCKind
+		inherited, unknown, known []uint64 // conditions where the block before set the flags, and this one with operands unknown and known
+	}{
+		{ir.CCFlags, all, all, all}, {ir.CCAdd, all, all, all}, {ir.CCSub, all, all, all}, {ir.CCLogic, all, all, all},
+		{ir.CCInc, all, all, all}, {ir.CCDec, all, all, all}, {ir.CCAdc, all, all, all}, {ir.CCSbb, all, all, all},
+		{ir.CCShl, nil, nil, one}, {ir.CCShr, nil, nil, one}, {ir.CCSar, nil, nil, one},
+		{ir.CCMul, bits, bits, bits}, {ir.CCResult, bits, bits, bits},
+	}
+	const x, y, z = ir.Temp0, ir.Temp0 + 1, ir.Temp0 + 2
+	for k, want := range kinds {
+		if want.kind != ir.CCKind(k) {
+			t.Fatalf("kind %d is missing", k)
+		}
+		for _, w := range []uint{8, 16, 32, 64} {
+			cc := ir.MakeCC(want.kind, w)
+			set := ir.Uop{Op: ir.SetCC, W: uint8(w), A: x, B: y, C: z, Imm: uint64(cc)}
+			unknown, known := []ir.Uop{set}, []ir.Uop{set}
+			for i, s := range []ir.Slot{x, y, z} {
+				unknown = append([]ir.Uop{{Op: ir.Mov, W: 64, D: s, B: ir.RAX + ir.Slot(i)}}, unknown...)
+				known = append([]ir.Uop{{Op: ir.Mov, W: 64, D: s, B: ir.Zero, Imm: uint64(i + 3)}}, known...)
+			}
+			for how, before := range [][]ir.Uop{nil, unknown, known} {
+				conds := [][]uint64{want.inherited, want.unknown, want.known}[how]
+				for c := range uint64(16) {
+					for _, u := range []ir.Uop{{Op: ir.Cond, W: 8, D: ir.RDX, Imm: c}, {Op: ir.Jcc, Imm: c}} {
+						b := &ir.Block{Insns: []ir.InsnMark{{}}, Uops: append(slices.Clone(before), u)}
+						g := newGen(&Source{Block: b, Flags: cc}, 1)
+						n := 0
+						for n < len(b.Uops) && g.uop(&b.Uops[n], n) {
+							n++
+						}
+						if ok := n == len(b.Uops); n < len(before) || ok != slices.Contains(conds, c&^1) {
+							t.Errorf("%v, condition %d of flags of kind %d, %d bits, %s: compiled %v", u.Op, c, k, w,
+								[]string{"of the block before", "of unknown operands", "of known operands"}[how], ok)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestInherited: a condition of flags that the block before set is compiled for one operation; for any other nothing is done.
+func TestInherited(t *testing.T) {
+	var r [ir.NumSlots]uint64
+	ctx := &Context{Regs: &r}
+	b := NewBuffer(ctx)
+	cc := ir.MakeCC(ir.CCSub, 32)
+	blk := &ir.Block{PC: 0x1000, Next: 0x1008, Taken: 0x2000, Insns: []ir.InsnMark{{}}, Uops: []ir.Uop{{Op: ir.Jcc, Imm: ir.CondB}}}
+	code, ok := b.Compile(&Source{Block: blk, Flags: cc})
+	if b.off {
+		t.Skip("this host does not allow memory that can be written and executed: all runs in the evaluator")
+	}
+	if !ok {
+		t.Fatal("not compiled")
+	}
+	for _, test := range []struct {
+		cc   ir.CC
+		a, b uint64
+		uop  int64
+		pc   uint64
+	}{
+		{cc, 3, 4, -1, 0x2000}, {cc, 4, 3, -1, 0x1008}, {cc, 3<<32 | 4, 3, -1, 0x1008},
+		{ir.MakeCC(ir.CCSub, 64), 3, 4, 0, 0}, {ir.MakeCC(ir.CCAdd, 32), 3, 4, 0, 0},
+	} {
+		r[ir.CCOp], r[ir.CCA], r[ir.CCB] = uint64(test.cc), test.a, test.b
+		ctx.Left = 1
+		if b.Run(code); ctx.Uop != test.uop || test.uop < 0 && ctx.PC != test.pc || ctx.Left != 1+test.uop {
+			t.Errorf("%v %d %d: uop %d, pc %#x, %d left", test.cc, test.a, test.b, ctx.Uop, ctx.PC, ctx.Left)
+		}
+	}
+}
+
+// guestMemory is memory from base on that a Context can read.
+type guestMemory struct {
+	base uint64
+	data [32][mem.GranuleSize]byte
+}
+
+// word reads n bytes; false where they are not all in one granule.
+func (m *guestMemory) word(addr uint64, n int) (v uint64, ok bool) {
+	off := addr - m.base
+	if off >= uint64(len(m.data)*mem.GranuleSize) || int(off%mem.GranuleSize)+n > mem.GranuleSize {
+		return 0, false
+	}
+	for i := range n {
+		v |= uint64(m.data[off/mem.GranuleSize][int(off%mem.GranuleSize)+i]) << (8 * i)
+	}
+	return v, true
+}
+
+func (m *guestMemory) set(addr, v uint64, n int) {
+	for i := range uint64(n) {
+		off := addr + i - m.base
+		m.data[off/mem.GranuleSize][off%mem.GranuleSize] = byte(v >> (8 * i))
+	}
+}
+
+// TestTrace: a watched branch is noted and taken, or nothing happens, as Trace, Table and Notes say.
+func TestTrace(t *testing.T) {
+	const seed = 1
+	r := rand.New(rand.NewPCG(seed, 0))
+	var regs [ir.NumSlots]uint64
+	ctx := &Context{Regs: &regs}
+	b := NewBuffer(ctx)
+	m := &guestMemory{base: 0x7654_3210_0000}
+	for i := range m.data {
+		ctx.Read.Set(m.base+uint64(i*mem.GranuleSize), &m.data[i])
+	}
+	blk := &ir.Block{PC: 0x1000, Insns: []ir.InsnMark{{}}, Uops: []ir.Uop{{Op: ir.JmpInd, A: ir.RAX}}}
+	often := func() bool { return r.IntN(8) > 0 }
+	inMemory := func() uint64 { return m.base + r.Uint64N(uint64(len(m.data)*mem.GranuleSize-16)) }
+	offsets := []int32{0, 0, 1, -1, 8, 127, 128, -1000, 1 << 20}
+	noted, left := 0, 0
+	for range 4000 {
+		for i := range m.data {
+			for j := range m.data[i] {
+				m.data[i][j] = byte(r.Uint32())
+			}
+		}
+		notes := &Notes{}
+		trace := &Trace{To: notes}
+		place := func(s ir.Slot, v uint64) Place { // one with value v, if memory allows
+			p := Place{Slot: s, Mem: r.IntN(2) == 0, Off: offsets[r.IntN(len(offsets))]}
+			if p.Mem {
+				at := inMemory()
+				regs[s] = at - uint64(int64(p.Off))
+				m.set(at, v, 8)
+			} else {
+				regs[s] = v - uint64(int64(p.Off))
+			}
+			return p
+		}
+		read := func(p Place) (uint64, bool) {
+			v := regs[p.Slot] + uint64(int64(p.Off))
+			if p.Mem {
+				return m.word(v, 8)
+			}
+			return v, true
+		}
+		target := r.Uint64()
+		regs[ir.RAX] = target
+		if r.IntN(2) == 0 {
+			p := place(ir.RBP, r.Uint64())
+			trace.Frame = &p
+			notes.Frame, _ = read(p)
+			if !often() {
+				notes.Frame ^= 1 << r.IntN(64)
+			}
+		}
+		trace.Value = place(ir.RBX, inMemory())
+		known := true // the table, if any, says target
+		if k := []int{0, 3, 8, 10, 16, 64}[r.IntN(6)]; k > 0 {
+			trace.Table = &Table{Delta: int64(r.IntN(5) - 2), Bits: k, Base: m.base + r.Uint64N(64), Entry: 4 + 4*r.IntN(2)}
+			size := 8
+			for size < k {
+				size *= 2
+			}
+			value, ok := read(trace.Value)
+			word, okWord := m.word(value+uint64(trace.Table.Delta), size/8)
+			if k == 64 {
+				target = word
+			} else {
+				entry, okEntry := m.word(trace.Table.Base+word&(1<<k-1)*uint64(trace.Table.Entry), trace.Table.Entry)
+				okWord = okWord && okEntry
+				if target = entry; trace.Table.Entry == 4 {
+					target = trace.Table.Base + uint64(int64(int32(entry)))
+				}
+			}
+			if regs[ir.RAX] = target; !often() {
+				regs[ir.RAX] ^= 1 << r.IntN(64)
+			}
+			known = ok && okWord && regs[ir.RAX] == target
+		}
+		target = regs[ir.RAX]
+		value, ok := read(trace.Value)
+		notes.Size = 1 + r.Uint64N(3)
+		notes.Start = value - r.Uint64N(notes.Size)
+		if !often() {
+			notes.Start = []uint64{value + 1, value - notes.Size}[r.IntN(2)]
+		}
+		if notes.N = r.Uint64N(uint64(len(notes.At))); !often() {
+			notes.N = uint64(len(notes.At)) - r.Uint64N(2)
+		}
+		frame := trace.Frame == nil
+		if !frame {
+			v, ok := read(*trace.Frame)
+			frame = ok && v == notes.Frame
+		}
+		want := *notes
+		take := ok && known && frame && value-notes.Start < notes.Size && notes.N < uint64(len(notes.At))
+		if take {
+			want.At[want.N] = Note{value, target}
+			want.N++
+			noted++
+		} else {
+			left++
+		}
+		code, compiled := b.Compile(&Source{Block: blk, Watched: true, Trace: trace})
+		if b.off {
+			t.Skip("this host does not allow memory that can be written and executed: all runs in the evaluator")
+		}
+		if !compiled {
+			t.Fatal("not compiled")
+		}
+		before := regs
+		ctx.Left = 5
+		b.Run(code)
+		if *notes != want || regs != before {
+			t.Fatalf("seed %d: %+v, table %+v: %d notes, want %d; value %#x from %#x", seed, trace, trace.Table, notes.N, want.N, value, notes.Start)
+		}
+		if take && (ctx.Uop != -1 || ctx.PC != target || ctx.Left != 4) || !take && (ctx.Uop != 0 || ctx.Left != 5) {
+			t.Fatalf("seed %d: %+v, table %+v: to be noted %v: uop %d, pc %#x, %d left", seed, trace, trace.Table, take, ctx.Uop, ctx.PC, ctx.Left)
+		}
+	}
+	if noted < 500 || left < 500 {
+		t.Errorf("%d noted, %d left", noted, left)
+	}
+	if _, ok := b.Compile(&Source{Block: blk, Watched: true}); ok {
+		t.Error("a watched branch without a trace is compiled")
 	}
 }

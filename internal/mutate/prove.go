@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"os/exec"
@@ -109,8 +112,16 @@ func parseCover(text string) (list []covered) {
 	return list
 }
 
-// reached reports whether the image without a fault came to a place; what stands in no block is done when a program starts.
-func (i imaged) reached(file string, line, col int) bool {
+// reached reports whether the image without a fault came to a place of a file below root. What a case compares with is in no block: it came
+// there if it came to the statements of the clause, or of one that is tried later. What else stands in no block is done when a
+// program starts.
+func (i imaged) reached(root, file string, line, col int) (bool, error) {
+	later, err := clauses(filepath.Join(root, file), line, col)
+	if err != nil || later != nil {
+		return slices.ContainsFunc(i.covered, func(c covered) bool {
+			return c.file == file && c.count > 0 && slices.ContainsFunc(later, func(p token.Position) bool { return p.Line == c.startLine && p.Column == c.startCol })
+		}), err
+	}
 	inner, size := covered{count: 1}, 1<<30
 	for _, c := range i.covered {
 		after := line > c.startLine || line == c.startLine && col >= c.startCol
@@ -119,7 +130,39 @@ func (i imaged) reached(file string, line, col int) bool {
 			inner, size = c, n
 		}
 	}
-	return inner.count > 0
+	return inner.count > 0, nil
+}
+
+// clauses returns where the statements of a clause begin that has an expression at a place, and those of the clauses after it, the
+// default among them; nil if there is no clause.
+func clauses(file string, line, col int) (begin []token.Position, err error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	place := set.File(tree.Pos()).LineStart(line) + token.Pos(col-1)
+	ast.Inspect(tree, func(n ast.Node) bool {
+		s, ok := n.(*ast.SwitchStmt)
+		if !ok {
+			return true
+		}
+		var later, otherwise []token.Position
+		for _, c := range s.Body.List {
+			c := c.(*ast.CaseClause)
+			switch body := set.Position(c.Colon + 1); {
+			case c.List == nil:
+				otherwise = append(otherwise, body)
+			case later != nil || c.Case <= place && place < c.Colon:
+				later = append(later, body)
+			}
+		}
+		if later != nil {
+			begin = append(later, otherwise...)
+		}
+		return true
+	})
+	return begin, nil
 }
 
 // prove compares what f makes with what the sources make.
@@ -139,7 +182,11 @@ func (p *prover) prove(f fault) (proof, error) {
 	if err != nil {
 		return proof{}, err
 	}
-	if !whole.reached(rel, f.line, f.col) {
+	reached, err := whole.reached(p.root, rel, f.line, f.col)
+	if err != nil {
+		return proof{}, err
+	}
+	if !reached {
 		return proof{notProvable, "no form of " + f.image + " comes to it with symbolic operands"}, nil
 	}
 	overlay, err := f.overlay(p.dir)
@@ -238,8 +285,9 @@ func forms(path string) (next func() (form, bool), done func() error, err error)
 }
 
 var (
-	ownName   = regexp.MustCompile(`\?(\d+|table\d+|side|fresh\d+)\b`)
-	notFresh  = regexp.MustCompile(`\?(\d+|table\d+|side)\b`)
+	ownName   = regexp.MustCompile(`\?(?:\d+|table\d+|side|fresh\d+)\b`)
+	defined   = regexp.MustCompile(`^\(define-fun (\?\w+) `)
+	value     = regexp.MustCompile(`^\(define-fun (\?\d+) \(\) (Bool|\(_ BitVec \d+\)) `)
 	freshName = regexp.MustCompile(`^\(declare-const \?fresh`)
 	result    = regexp.MustCompile(`^\((?:declare-const|define-fun) (\|out\.\d+\|) (?:\(\) )?(\(_ BitVec \d+\))`)
 )
@@ -259,18 +307,12 @@ func (p *prover) equal(x, y string) (smtlib.Status, string) {
 	case sortsX != sortsY:
 		return smtlib.Sat, "results of other widths"
 	}
-	mutant := func(names *regexp.Regexp) []string {
-		var list []string
-		for _, c := range commandsY {
-			list = append(list, strings.ReplaceAll(names.ReplaceAllString(c, "!$1"), "|out.", "|mut."))
-		}
-		return list
-	}
 	differ := "(assert (or false"
 	for _, o := range outs {
 		differ += fmt.Sprintf(" (distinct %s %s)", o, strings.Replace(o, "out", "mut", 1))
 	}
-	status, why := p.ask(slices.Concat(commandsX, mutant(ownName), []string{differ + "))"}))
+	mutant, names := beside(commandsX, commandsY, false)
+	status, why := p.near(slices.Concat(commandsX, mutant, []string{differ + "))"}), names)
 	if status != smtlib.Unsat || !strings.Contains(y, "(assert ?side)") {
 		return status, why
 	}
@@ -280,11 +322,105 @@ func (p *prover) equal(x, y string) (smtlib.Status, string) {
 			return smtlib.Unknown, "other fresh bits"
 		}
 	}
-	narrower := slices.DeleteFunc(mutant(notFresh), func(c string) bool { return c == "(assert !side)" })
-	if status, why = p.ask(slices.Concat(commandsX, narrower, []string{"(assert (not !side))"})); status == smtlib.Sat {
+	mutant, names = beside(commandsX, commandsY, true)
+	side := "(assert " + names["?side"] + ")"
+	narrower := slices.DeleteFunc(mutant, func(c string) bool { return c == side })
+	if status, why = p.near(slices.Concat(commandsX, narrower, []string{"(assert (not " + names["?side"] + "))"}), names); status == smtlib.Sat {
 		return smtlib.Unknown, "more is demanded of fresh bits"
 	}
 	return status, why
+}
+
+// beside returns the mutant's commands y so that they can stand beside those of the original, x, and what the mutant's own names have
+// become. A definition with the same text as one of the original is the original's; so what both compute need not be proved
+// equal. The others get names of their own, the fresh bits only if they are not to be those of the original.
+func beside(x, y []string, sameFresh bool) (commands []string, names map[string]string) {
+	original := map[string]string{} // the name by all that follows it
+	for _, c := range x {
+		if m := defined.FindStringSubmatchIndex(c); m != nil {
+			if text := c[m[3]:]; original[text] == "" {
+				original[text] = c[m[2]:m[3]]
+			}
+		}
+	}
+	names = map[string]string{}
+	rename := func(name string) string {
+		if names[name] == "" {
+			names[name] = name
+			if !sameFresh || !strings.HasPrefix(name, "?fresh") {
+				names[name] = "!" + name[1:]
+			}
+		}
+		return names[name]
+	}
+	for _, c := range y {
+		if m := defined.FindStringSubmatchIndex(c); m != nil {
+			text := ownName.ReplaceAllStringFunc(c[m[3]:], rename)
+			if name := original[text]; name != "" {
+				names[c[m[2]:m[3]]] = name
+				continue
+			}
+		}
+		commands = append(commands, strings.ReplaceAll(ownName.ReplaceAllStringFunc(c, rename), "|out.", "|mut."))
+	}
+	return commands, names
+}
+
+// near asks whether commands can be met, at first of fewer of them: where original and mutant differ a little and late, what both
+// compute from the same definitions may be anything. names are those of the mutant. Of the shared definitions those within so many steps
+// from the others are kept, four times as many after each answer other than no. What cannot be met so cannot be met at all.
+func (p *prover) near(commands []string, names map[string]string) (smtlib.Status, string) {
+	shared := map[string]bool{}
+	for _, name := range names {
+		shared[name] = true
+	}
+	values := map[string]string{} // the commands that define shared values, by name
+	var next []string             // those that are so many steps away
+	seen := map[string]bool{}
+	use := func(c string) {
+		for _, name := range ownName.FindAllString(c, -1) {
+			if values[name] != "" && !seen[name] {
+				seen[name] = true
+				next = append(next, name)
+			}
+		}
+	}
+	for _, c := range commands {
+		if m := value.FindStringSubmatch(c); m != nil && shared[m[1]] {
+			values[m[1]] = c
+		}
+	}
+	for _, c := range commands {
+		if m := value.FindStringSubmatch(c); m == nil || values[m[1]] == "" {
+			use(c)
+		}
+	}
+	kept := map[string]bool{}
+	for steps, limit := 0, 1; ; limit *= 4 {
+		for ; steps < limit; steps++ {
+			border := next
+			next = nil
+			for _, name := range border {
+				kept[name] = true
+				use(strings.SplitN(values[name], " ", 3)[2])
+			}
+		}
+		if len(next) == 0 {
+			return p.ask(commands, patienceOfSolver/5, patienceOfSolver)
+		}
+		var fewer []string
+		for _, c := range commands {
+			switch m := value.FindStringSubmatch(c); {
+			case m == nil || values[m[1]] == "" || kept[m[1]]:
+				fewer = append(fewer, c)
+			case seen[m[1]]:
+				fewer = append(fewer, "(declare-const "+m[1]+" "+m[2]+")")
+			}
+		}
+		if status, _ := p.ask(fewer, patienceOfSolver/5); status == smtlib.Unsat {
+			return status, ""
+		}
+	}
 }
 
 // split returns the commands of a text that declare, define and assert, one each, and its comments.
@@ -320,8 +456,9 @@ func results(commands []string) (names []string, sorts string) {
 	return names, sorts
 }
 
-// ask asks the solvers in turn whether commands can be met; a command that is there twice is one.
-func (p *prover) ask(commands []string) (smtlib.Status, string) {
+// ask asks the solvers in turn whether commands can be met, each with the first patience, then with the next; a command that is
+// there twice is one.
+func (p *prover) ask(commands []string, patience ...time.Duration) (smtlib.Status, string) {
 	var script strings.Builder
 	script.WriteString("(set-option :produce-models true)\n(set-logic ALL)\n")
 	seen := map[string]bool{}
@@ -333,19 +470,22 @@ func (p *prover) ask(commands []string) (smtlib.Status, string) {
 	}
 	script.WriteString("(check-sat)\n")
 	why := "no solver is installed"
-	for _, solver := range p.solvers {
-		answer, err := smtlib.Solve(context.Background(), solver, script.String(), patienceOfSolver)
-		switch {
-		case err != nil:
-			why = err.Error()
-		case answer.Status == smtlib.Unsat:
-			return smtlib.Unsat, ""
-		case answer.Status == smtlib.Sat && strings.Contains(script.String(), "_ftz"):
-			why = "floats that flush denormals, of which a solver knows nothing"
-		case answer.Status == smtlib.Sat:
-			return smtlib.Sat, describe(answer.Model)
-		default:
-			why = fmt.Sprintf("no answer in %v", patienceOfSolver)
+	for _, d := range patience {
+		for i, solver := range p.solvers {
+			answer, err := smtlib.Solve(context.Background(), solver, script.String(), d)
+			switch {
+			case err != nil:
+				why = err.Error()
+			case answer.Status == smtlib.Unsat: // it is asked first from now on: forms that a fault changes are alike
+				p.solvers[0], p.solvers[i] = solver, p.solvers[0]
+				return smtlib.Unsat, ""
+			case answer.Status == smtlib.Sat && strings.Contains(script.String(), "_ftz"):
+				why = "floats that flush denormals, of which a solver knows nothing"
+			case answer.Status == smtlib.Sat:
+				return smtlib.Sat, describe(answer.Model)
+			default:
+				why = fmt.Sprintf("no answer in %v", d)
+			}
 		}
 	}
 	return smtlib.Unknown, why

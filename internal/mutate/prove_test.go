@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,27 @@ func TestEqual(t *testing.T) {
 	} {
 		if got, why := p.equal(test.x, test.y); got != test.want {
 			t.Errorf("%s: %v (%s), want %v", test.name, got, why, test.want)
+		}
+	}
+}
+
+// TestBeside: what a mutant shares with the original is the original's, whatever its name; the rest has names of its own.
+func TestBeside(t *testing.T) {
+	x := []string{"(declare-const |x| (_ BitVec 8))", "(declare-const ?fresh0 Bool)", "(define-fun ?0 () Bool (= |x| #x00))", "(define-fun ?1 () Bool (not ?0))",
+		"(define-fun ?side () Bool (or ?1 ?fresh0))", "(assert ?side)", "(define-fun |out.0| () (_ BitVec 8) (ite ?1 #x01 |x|))"}
+	y := []string{"(declare-const |x| (_ BitVec 8))", "(declare-const ?fresh0 Bool)", "(define-fun ?0 () Bool (= |x| #x01))", "(define-fun ?1 () Bool (= |x| #x00))", "(define-fun ?2 () Bool (not ?1))",
+		"(define-fun ?3 () Bool (and ?2 ?0))", "(define-fun ?side () Bool (or ?2 ?fresh0))", "(assert ?side)", "(define-fun |out.0| () (_ BitVec 8) (ite ?3 #x01 |x|))"}
+	for _, sameFresh := range []bool{false, true} {
+		got, names := beside(x, y, sameFresh)
+		want := []string{y[0], "(declare-const !fresh0 Bool)", "(define-fun !0 () Bool (= |x| #x01))", "(define-fun !3 () Bool (and ?1 !0))",
+			"(define-fun !side () Bool (or ?1 !fresh0))", "(assert !side)", "(define-fun |mut.0| () (_ BitVec 8) (ite !3 #x01 |x|))"}
+		side := "!side"
+		if sameFresh { // then all that is demanded of them is the same
+			want = slices.Delete(want, 4, 5)
+			want[1], want[4], side = y[1], "(assert ?side)", "?side"
+		}
+		if !slices.Equal(got, want) || names["?side"] != side {
+			t.Errorf("fresh bits the same %v: %q, %v; want %q", sameFresh, got, names, want)
 		}
 	}
 }
@@ -113,5 +135,36 @@ func TestAt(t *testing.T) {
 	}
 	if _, err := at(dir, "internal/expr/rewrite.go:1"); err == nil {
 		t.Error("a fault in the package clause")
+	}
+}
+
+// TestReached: where the coverage says that a fault stands on the way of an image.
+func TestReached(t *testing.T) {
+	dir := t.TempDir()
+	const source = "package p\n\nvar n = 1\n\nfunc f(a int) int {\n\tswitch {\n\tcase a == 1:\n\t\treturn 1\n\tdefault:\n\t\ta = a + 4\n\tcase a == 2:\n\tcase a == 3:\n\t\treturn 3\n\t}\n\treturn a\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const one, other, two, three, end = "p.go:7.14,8.11 1 ", "p.go:9.10,10.12 1 ", "p.go:11.14,11.14 0 ", "p.go:12.14,13.11 1 ", "p.go:15.2,15.10 1 "
+	for _, test := range []struct {
+		counts string // of the blocks above
+		want   map[int]bool
+	}{
+		{"00000", map[int]bool{3: true, 7: false, 8: false, 10: false, 11: false, 12: false, 13: false, 15: false}},
+		{"10000", map[int]bool{3: true, 7: true, 8: true, 10: false, 11: false, 12: false, 13: false, 15: false}},
+		{"00101", map[int]bool{3: true, 7: true, 8: false, 10: false, 11: true, 12: false, 13: false, 15: true}},
+		{"00010", map[int]bool{3: true, 7: true, 8: false, 10: false, 11: true, 12: true, 13: true, 15: false}},
+		{"01001", map[int]bool{3: true, 7: true, 8: false, 10: true, 11: true, 12: true, 13: false, 15: true}},
+	} {
+		profile := "mode: set\nsymchef/p.go:5.19,6.9 1 1\n"
+		for i, block := range []string{one, other, two, three, end} {
+			profile += "symchef/" + block + test.counts[i:i+1] + "\n"
+		}
+		image := imaged{covered: parseCover(profile)}
+		for line, want := range test.want {
+			if got, err := image.reached(dir, "p.go", line, 9); err != nil || got != want {
+				t.Errorf("counts %s, line %d: %v, %v", test.counts, line, got, err)
+			}
+		}
 	}
 }
