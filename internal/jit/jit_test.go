@@ -94,6 +94,46 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestPlaces: code stands at multiples of 16, one after the other and as close as that allows; what just fits is kept, and what never fits
+// is not compiled.
+func TestPlaces(t *testing.T) {
+	var r [ir.NumSlots]uint64
+	ctx := &Context{Regs: &r}
+	b := NewBuffer(ctx)
+	blk := counting(0x1000, 0x2000, ir.RAX)
+	size := func() int { // of the code of blk
+		g := newGen(&Source{Block: blk, Touch: ir.SlotSet{1 << ir.RBX}}, 1)
+		g.block()
+		return len(g.b)
+	}
+	end := uintptr(0)
+	for range 40 {
+		c := compile(t, b, blk)
+		if end == 0 {
+			end = b.base()
+		}
+		if c.entry%16 != 0 || c.entry < end || c.entry >= end+16 {
+			t.Fatalf("code at %#x after an end at %#x", c.entry, end)
+		}
+		end = c.entry + uintptr(size())
+		blk.Uops = append([]ir.Uop{{Op: ir.Add, W: 32, D: ir.RDX, A: ir.RDX, B: ir.Zero, Imm: uint64(len(blk.Uops)) << 6}}, blk.Uops...)
+	}
+	whole := b.mem
+	for short := range 3 {
+		b.mem = whole
+		b.Drop()
+		first := compile(t, b, blk)
+		b.mem = whole[:b.used+size()-short]
+		if second := compile(t, b, blk); b.Valid(first) != (short == 0) || !b.Valid(second) {
+			t.Errorf("%d bytes too few: first %v, second %v", short, b.Valid(first), b.Valid(second))
+		}
+		b.mem = whole[:size()-short]
+		if c, ok := b.Compile(&Source{Block: blk, Touch: ir.SlotSet{1 << ir.RBX}}); ok != (short == 0) || ok && !b.Valid(c) {
+			t.Errorf("a buffer %d bytes too small for the block: compiled %v", short, ok)
+		}
+	}
+}
+
 // TestLeftToTheEvaluator: of all micro-ops of all forms only these are not compiled. Nothing else shows that code leaves where it need not.
 func TestLeftToTheEvaluator(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -217,16 +257,21 @@ func TestInherited(t *testing.T) {
 type guestMemory struct {
 	base uint64
 	data [32][mem.GranuleSize]byte
+	refs [32]mem.Refs
 }
 
-// word reads n bytes; false where they are not all in one granule.
+// word reads n bytes; false where they are not all in one granule or one is symbolic.
 func (m *guestMemory) word(addr uint64, n int) (v uint64, ok bool) {
 	off := addr - m.base
 	if off >= uint64(len(m.data)*mem.GranuleSize) || int(off%mem.GranuleSize)+n > mem.GranuleSize {
 		return 0, false
 	}
 	for i := range n {
-		v |= uint64(m.data[off/mem.GranuleSize][int(off%mem.GranuleSize)+i]) << (8 * i)
+		k, j := off/mem.GranuleSize, int(off%mem.GranuleSize)+i
+		if m.refs[k][j] != 0 {
+			return 0, false
+		}
+		v |= uint64(m.data[k][j]) << (8 * i)
 	}
 	return v, true
 }
@@ -247,7 +292,11 @@ func TestTrace(t *testing.T) {
 	b := NewBuffer(ctx)
 	m := &guestMemory{base: 0x7654_3210_0000}
 	for i := range m.data {
-		ctx.Read.Set(m.base+uint64(i*mem.GranuleSize), &m.data[i])
+		refs := &m.refs[i]
+		if i%2 == 0 {
+			refs = nil
+		}
+		ctx.Read.Set(m.base+uint64(i*mem.GranuleSize), &m.data[i], refs)
 	}
 	blk := &ir.Block{PC: 0x1000, Insns: []ir.InsnMark{{}}, Uops: []ir.Uop{{Op: ir.JmpInd, A: ir.RAX}}}
 	often := func() bool { return r.IntN(8) > 0 }
@@ -258,6 +307,10 @@ func TestTrace(t *testing.T) {
 		for i := range m.data {
 			for j := range m.data[i] {
 				m.data[i][j] = byte(r.Uint32())
+			}
+			m.refs[i] = mem.Refs{}
+			if i%2 == 1 && !often() {
+				m.refs[i][r.IntN(mem.GranuleSize)] = 1
 			}
 		}
 		notes := &Notes{}
@@ -360,5 +413,97 @@ func TestTrace(t *testing.T) {
 	}
 	if _, ok := b.Compile(&Source{Block: blk, Watched: true}); ok {
 		t.Error("a watched branch without a trace is compiled")
+	}
+}
+
+// TestPlain: compiled code rounds to nearest and knows denormals (SDM vol. 1, 10.2.3): it runs under any flags and masks, but with no
+// rounding control, flush-to-zero and denormals-are-zeros.
+func TestPlain(t *testing.T) {
+	for bit := range 16 {
+		want := bit != 6 && bit < 13
+		for _, v := range []uint64{0, 0x1f80} {
+			if got := Plain(v | 1<<bit); got != want {
+				t.Errorf("Plain(%#x) = %v", v|1<<bit, got)
+			}
+		}
+	}
+}
+
+// TestCache: an entry answers for the bytes of its granule that are concrete, and for nothing else that has the same place.
+func TestCache(t *testing.T) {
+	c := new(Cache)
+	whole, mixed := new([mem.GranuleSize]byte), new([mem.GranuleSize]byte)
+	refs := new(mem.Refs)
+	refs[10] = 1
+	const size, base = mem.GranuleSize, 0x7654_3210_0000
+	c.Set(base+5, whole, nil)
+	c.Set(base+size+5, mixed, refs)
+	for _, test := range []struct {
+		off  int64
+		n    uint64
+		want *[size]byte
+	}{
+		{0, 1, whole}, {size - 1, 1, whole}, {size - 8, 8, whole}, {0, size, whole}, {size - 7, 8, nil},
+		{size, 1, mixed}, {size, 10, mixed}, {size, 11, nil}, {size + 10, 1, nil}, {size + 9, 2, nil}, {size + 9, 1, mixed},
+		{size + 11, 1, mixed}, {size + 11, size - 11, mixed}, {2*size - 1, 1, mixed}, {2*size - 7, 8, nil},
+		{-1, 1, nil}, {-1, 2, nil}, {2 * size, 1, nil}, {TLBSize * size, 1, nil}, {(MixedSize + 1) * size, 1, nil}, {1 << 46, 1, nil}, {-base, 1, nil},
+	} {
+		if got := c.Find(uint64(base+test.off), test.n); got != test.want {
+			t.Errorf("%d bytes at base%+d: found %v", test.n, test.off, got != nil)
+		}
+	}
+	find := func(off int64, want *[size]byte) {
+		t.Helper()
+		if got := c.Find(uint64(base+off), 1); got != want {
+			t.Errorf("base%+d: found %v", off, got != nil)
+		}
+	}
+	c.Drop(base + TLBSize*size) // others of the same places
+	c.Drop(base + (MixedSize+1)*size)
+	find(0, whole)
+	find(size, mixed)
+	other := new([size]byte)
+	c.Set(base+TLBSize*size, other, nil)
+	find(0, nil)
+	find(TLBSize*size, other)
+	c.Set(base+(MixedSize+1)*size, other, refs)
+	find(size, nil)
+	find((MixedSize+1)*size, other)
+	c.Drop(base + TLBSize*size + 3)
+	c.Drop(base + (MixedSize+1)*size + 3)
+	find(TLBSize*size, nil)
+	find((MixedSize+1)*size, nil)
+}
+
+// TestJumps: an indirect branch goes to the code of its target once that is linked, as long as the text is the same.
+func TestJumps(t *testing.T) {
+	var r [ir.NumSlots]uint64
+	ctx := &Context{Regs: &r}
+	b := NewBuffer(ctx)
+	jump := compile(t, b, &ir.Block{PC: 0x1000, Insns: []ir.InsnMark{{}}, Uops: []ir.Uop{{Op: ir.JmpInd, A: ir.RAX}}})
+	const target = 0x5000 + 7*jumpTable
+	code := compile(t, b, counting(target, 0x9000, ir.RCX))
+	step := func(to, pc, rounds uint64, left int64) {
+		t.Helper()
+		r[ir.RAX], r[ir.RCX], ctx.Left = to, 0, 5
+		if b.Run(jump); ctx.Uop != -1 || ctx.PC != pc || r[ir.RCX] != rounds || ctx.Left != left {
+			t.Fatalf("to %#x: uop %d, pc %#x, %d rounds, %d left; want -1, %#x, %d, %d", to, ctx.Uop, ctx.PC, r[ir.RCX], ctx.Left, pc, rounds, left)
+		}
+	}
+	b.Retext(1)
+	step(0, 0, 0, 4) // nothing is linked, address 0 included
+	step(target, target, 0, 4)
+	b.Link(code)
+	step(target, 0x9000, 1, 3)
+	step(target+jumpTable, target+jumpTable, 0, 4) // the same place in the table
+	b.Retext(1)
+	step(target, 0x9000, 1, 3)
+	b.Retext(2)
+	step(target, target, 0, 4)
+	b.Link(code)
+	step(target, 0x9000, 1, 3)
+	b.Drop()
+	if b.Valid(code) || b.Valid(Code{}) {
+		t.Error("code is valid after it was dropped")
 	}
 }
