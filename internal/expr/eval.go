@@ -105,3 +105,7 @@ func (c *Ctx) EvalMemo(r Ref, a Assignment) uint64 {
 	c.stack = st[:0]
 	return c.memoVal[r]
 }
+
+// Apply returns what the operator of r gives for these values of its operands; those it does not have do not matter.
+// r must be no variable.
+func (c *Ctx) Apply(r Ref, x, y, z uint64) uint64 { return c.evalNode(c.at(r), x, y, z, nil) }

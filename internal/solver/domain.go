@@ -1,8 +1,6 @@
 package solver
 
 import (
-	"math/bits"
-
 	"symchef/internal/expr"
 )
 
@@ -34,6 +32,7 @@ type domain struct {
 	conj    []expr.Ref
 	todo    []expr.Ref
 	scratch expr.Assignment
+	settler settler
 }
 
 const (
@@ -43,12 +42,18 @@ const (
 )
 
 func newDomain(c *Chain, next stage) *domain {
-	return &domain{chain: c, next: next, known: map[domainKey]valueSet{}}
+	s := &domain{chain: c, next: next, known: map[domainKey]valueSet{}}
+	s.settler = settler{dom: s, alone: map[expr.VarID][]expr.Ref{}}
+	return s
 }
 
 func (s *domain) check(r *request) Result {
 	c := s.chain
 	if len(r.vars) != 1 {
+		if res := s.settler.check(r); res != Unknown {
+			c.stats.Domains++
+			return res
+		}
 		return s.next.check(r)
 	}
 	v := r.vars[0]
@@ -61,12 +66,10 @@ func (s *domain) check(r *request) Result {
 		return s.next.check(r)
 	}
 	c.stats.Domains++
-	for i, w := range all {
-		if w != 0 {
-			r.model = c.base(r.hint)
-			r.model[v] = f.value(64*i+bits.TrailingZeros64(w), c.ctx.VarWidth(v))
-			return Sat
-		}
+	if i := all.least(); i >= 0 {
+		r.model = c.base(r.hint)
+		r.model[v] = f.value(i, c.ctx.VarWidth(v))
+		return Sat
 	}
 	return Unsat
 }
@@ -217,7 +220,15 @@ func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, ok bool
 	c := s.chain
 	vars := c.supp.vars(value)
 	if len(vars) != 1 {
-		return 0, 0, false
+		s.conj = s.conj[:0]
+		for _, r := range conj {
+			s.conj = c.ctx.Conjuncts(s.conj, r)
+		}
+		if s.settler.begin(s.conj) != nil {
+			return 0, 0, false
+		}
+		v, known := s.settler.value(value)
+		return v, v, known
 	}
 	v := vars[0]
 	s.conj = s.conj[:0]
