@@ -222,7 +222,7 @@ func (s *settler) check(r *request) Result {
 		}
 		f := s.frames[v]
 		w := c.ctx.VarWidth(v)
-		if at := (r.model[v] - f.lo) & expr.Mask(w); r.hint == nil || at >= uint64(f.n) || !s.sets[v].has(int(at)) {
+		if at := (r.model[v] - f.lo) & expr.Mask(w); at >= uint64(f.n) || !s.sets[v].has(int(at)) {
 			r.model[v] = f.value(s.sets[v].least(), w)
 		}
 	}
