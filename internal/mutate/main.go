@@ -9,7 +9,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -190,12 +189,13 @@ func at(root, place string) (list []fault, err error) {
 	return list, nil
 }
 
-// patience is what the tests of one fault may take: a fault may make them run for ever.
-const patience = 10 * time.Minute
+// patience is what the tests of a package may take: a fault may make them run for ever.
+const patience = 5 * time.Minute
 
 // verdicts.
 const (
 	caught   = "caught"
+	endless  = "no end" // caught, too
 	survived = "SURVIVED"
 	invalid  = "does not compile"
 )
@@ -219,19 +219,20 @@ func (f fault) try(root, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	run := func(args ...string) error {
-		c, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		cmd := exec.CommandContext(c, "go", args...)
+	run := func(args ...string) (string, error) {
+		cmd := exec.Command("go", args...)
 		cmd.Dir = root
-		cmd.WaitDelay = time.Second
-		return cmd.Run()
+		out, err := cmd.CombinedOutput()
+		return string(out), err
 	}
-	if run("build", "-overlay="+overlay, "./"+filepath.Dir(strings.TrimPrefix(f.file, root+"/"))) != nil {
+	if _, err := run("build", "-overlay="+overlay, "./"+filepath.Dir(strings.TrimPrefix(f.file, root+"/"))); err != nil {
 		return invalid, nil
 	}
 	for _, tests := range f.tests { // the quick ones first
-		if run("test", "-failfast", "-overlay="+overlay, tests) != nil {
+		switch out, err := run("test", "-failfast", "-timeout="+patience.String(), "-overlay="+overlay, tests); {
+		case err != nil && strings.Contains(out, "panic: test timed out"):
+			return endless, nil
+		case err != nil:
 			return caught, nil
 		}
 	}
@@ -290,7 +291,7 @@ func start(n int, seed uint64, place string) error {
 func mutate(p *prover, n int, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 0))
 	count := map[string]int{}
-	for count[caught]+count[survived] < n {
+	for count[caught]+count[endless]+count[survived] < n {
 		f, err := plant(r, p.root)
 		if err != nil {
 			return err
@@ -315,7 +316,8 @@ func mutate(p *prover, n int, seed uint64) error {
 		count[answer.verdict]++
 		fmt.Printf("          %s: %s\n", answer.verdict, answer.detail)
 	}
-	fmt.Printf("seed %d: %d faults, %d caught, %d survived, %d of them proved equal\n", seed, n, count[caught], count[survived], count[proved])
+	fmt.Printf("seed %d: %d faults, %d caught, %d of them by tests that did not end in %v, %d survived, %d of them proved equal\n",
+		seed, n, count[caught]+count[endless], count[endless], patience, count[survived], count[proved])
 	if open := count[survived] - count[proved]; open > 0 {
 		return fmt.Errorf("%d faults were neither found nor proved equal", open)
 	}

@@ -89,10 +89,8 @@ func (p *prover) coverage(pkg string) ([]covered, error) {
 
 // test runs the TestImage of a package.
 func (p *prover) test(pkg, path, option string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-run=^TestImage$", option, pkg)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = p.root, append(os.Environ(), image.File+"="+path), time.Second
+	cmd := exec.Command("go", "test", "-count=1", "-timeout="+patience.String(), "-run=^TestImage$", option, pkg)
+	cmd.Dir, cmd.Env = p.root, append(os.Environ(), image.File+"="+path)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("TestImage of %s: %w\n%s", pkg, err, out)
 	}
