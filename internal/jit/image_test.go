@@ -1,11 +1,14 @@
 package jit
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"symchef/internal/cpucheck"
 	"symchef/internal/expr"
@@ -18,20 +21,25 @@ import (
 func TestImage(t *testing.T) {
 	out := image.New(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	form := func(code []byte) {
+	notes := &Notes{}
+	form := func(code []byte, trace *Trace) {
 		b, err := lift.Lift(cpucheck.CodeBase, fetch(cpucheck.CodeBase, code))
 		if err != nil {
 			t.Fatalf("% x: %v", code, err)
 		}
-		src := &Source{Block: b, Touch: b.Reads, Flags: ir.MakeCC(ir.CCKind(r.IntN(13)), 8<<r.IntN(4)), Watched: r.IntN(8) == 0}
+		src := &Source{Block: b, Touch: b.Reads, Flags: ir.MakeCC(ir.CCKind(r.IntN(13)), 8<<r.IntN(4)), Watched: trace != nil || r.IntN(8) == 0, Trace: trace}
 		g := newGen(src, 1)
 		name := fmt.Sprintf("% x, flags %#x, watched %v", code, src.Flags, src.Watched)
+		if trace != nil {
+			name += fmt.Sprintf(", value %v, frame %v, table %v", trace.Value, trace.Frame, trace.Table)
+		}
 		if !g.block() {
 			out.Form(name, "; not compiled")
 			return
 		}
 		s := image.NewSymbolic(nil)
-		p := &paths{block: b, code: g.b, s: s, entry: s.R, results: &image.Results{E: s.E}}
+		machine := bytes.ReplaceAll(g.b, word(uint64(uintptr(unsafe.Pointer(notes)))), word(notesAt))
+		p := &paths{block: b, code: machine, s: s, entry: s.R, results: &image.Results{E: s.E}}
 		p.all(map[cell]expr.Ref{}, p.note)
 		out.Form(name, p.results.Text()...)
 	}
@@ -42,7 +50,7 @@ func TestImage(t *testing.T) {
 			if !ok {
 				continue
 			}
-			form(c.Check.Code)
+			form(c.Check.Code, nil)
 			if len(c.Check.Code) < 12 {
 				straight = append(straight, c.Check.Code)
 			}
@@ -53,9 +61,30 @@ func TestImage(t *testing.T) {
 		for range 2 + r.IntN(6) {
 			code = append(code, straight[r.IntN(len(straight))]...)
 		}
-		form(code)
+		form(code, nil)
+	}
+	tables := []*Table{nil}
+	for _, bits := range []int{1, 8, 11, 16, 24, 32, 40, 64} {
+		for _, entry := range []int{4, 8} {
+			tables = append(tables, &Table{Delta: int64(bits - 9), Bits: bits, Base: 0x7654_3210_0000, Entry: entry})
+		}
+	}
+	places := []Place{{Slot: ir.RBX}, {Slot: ir.RSI, Off: 1}, {Slot: ir.RAX, Off: -1}, {Slot: ir.RSP, Mem: true}, {Slot: ir.RBP, Mem: true, Off: -0x48}}
+	for _, value := range places {
+		for _, table := range tables {
+			form([]byte{0xff, 0xe0}, &Trace{Value: value, Table: table, To: notes}) // jmp rax
+		}
+		for _, frame := range places {
+			form([]byte{0xff, 0xe0}, &Trace{Value: value, Frame: &frame, Table: tables[1], To: notes})
+		}
 	}
 }
+
+// notesAt stands for the address of notes, which is another in every run.
+const notesAt = 0x6000_0000_0000
+
+// word returns the bytes of v in memory.
+func word(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
 
 // fetch is lift.Fetch for code at base.
 func fetch(base uint64, code []byte) lift.Fetch {
