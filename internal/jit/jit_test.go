@@ -134,6 +134,23 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestNoTerminator: a block whose code would run on into whatever follows is not compiled; nor is one whose first micro-op is the evaluator's.
+func TestNoTerminator(t *testing.T) {
+	blk := counting(0x1000, 0x2000, ir.RAX)
+	helper := ir.Uop{Op: ir.GetFlags, W: 64, D: ir.RCX}
+	for _, test := range []struct {
+		uops []ir.Uop
+		want bool
+	}{
+		{blk.Uops, true}, {blk.Uops[:1], false}, {[]ir.Uop{helper, blk.Uops[1]}, false}, {[]ir.Uop{blk.Uops[0], helper}, true},
+	} {
+		g := newGen(&Source{Block: &ir.Block{Insns: blk.Insns, Uops: test.uops}}, 1)
+		if got := g.block(); got != test.want {
+			t.Errorf("%v: compiled %v", test.uops, got)
+		}
+	}
+}
+
 // TestLeftToTheEvaluator: of all micro-ops of all forms only these are not compiled. Nothing else shows that code leaves where it need not.
 func TestLeftToTheEvaluator(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
