@@ -13,6 +13,8 @@
 //   - The concrete byte under a symbolic one is that byte's value under the
 //     state's current assignment. Rebase restores this for a new assignment.
 //   - Every granule present in the tree lies in a mapped area.
+//   - What ReadPage and WritePage gave is good until Stale names it: a granule that was replaced, has its first symbolic
+//     byte or has lost its last, and after Fork all that may be written.
 //
 // # Shared memory
 //
