@@ -148,3 +148,30 @@ func TestSizesOfProducts(t *testing.T) {
 		}
 	}
 }
+
+// TestSizesOfQuotients: a division by a power of two, by 0, or of less by more needs no gates; by another constant, fresh bits for the
+// quotient and the remainder only.
+func TestSizesOfQuotients(t *testing.T) {
+	const w = 8
+	for d := range uint64(1 << w) {
+		for n := 1; n <= w; n++ { // bits of the dividend
+			g := NewGraph(expr.New())
+			x := pad(g.Bits(g.ctx.Var("x", uint(n))), w, False)
+			before := g.Gates()
+			g.divide(x, constant(d, w))
+			fresh := 0
+			for _, gate := range g.gates {
+				if gate.op == opAux {
+					fresh++
+				}
+			}
+			digits := bits.Len64(d)
+			switch plain := d&(d-1) == 0 || digits > n; {
+			case plain && g.Gates() != before:
+				t.Errorf("%d bits by %d: %d gates", n, d, g.Gates()-before)
+			case !plain && fresh != n-digits+1+digits:
+				t.Errorf("%d bits by %d: %d fresh bits", n, d, fresh)
+			}
+		}
+	}
+}
