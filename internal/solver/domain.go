@@ -215,8 +215,8 @@ func (s *domain) each(v expr.VarID, f frame, do func(x int)) {
 
 // bounds returns the least and the greatest value of an expression over one
 // variable of few values; ok is false where it is another, where conj is not about
-// that variable alone, or where none of its values satisfies conj.
-func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, ok bool) {
+// that variable alone, or where none of its values satisfies conj. Then all its values are among some, in ascending order, unless that is nil.
+func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, among []uint64, ok bool) {
 	c := s.chain
 	vars := c.supp.vars(value)
 	if len(vars) != 1 {
@@ -224,11 +224,13 @@ func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, ok bool
 		for _, r := range conj {
 			s.conj = c.ctx.Conjuncts(s.conj, r)
 		}
-		if s.settler.begin(s.conj) != nil {
-			return 0, 0, false
+		if s.settler.begin(s.conj) == nil {
+			among = s.settler.values(value)
 		}
-		v, known := s.settler.value(value)
-		return v, v, known
+		if len(among) == 1 {
+			return among[0], among[0], among, true
+		}
+		return 0, 0, among, false
 	}
 	v := vars[0]
 	s.conj = s.conj[:0]
@@ -241,16 +243,16 @@ func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, ok bool
 		case len(set) == 1 && set[0] == v:
 			about = append(about, r)
 		case c.ctx.SupportSet(r).Has(v):
-			return 0, 0, false
+			return 0, 0, nil, false
 		}
 	}
 	f, ok := s.frame(about, v)
 	if !ok || !s.affordable([]expr.Ref{value}, f) {
-		return 0, 0, false
+		return 0, 0, nil, false
 	}
 	all, ok := s.allowed(about, v, f)
 	if !ok {
-		return 0, 0, false
+		return 0, 0, nil, false
 	}
 	lo, ok = ^uint64(0), false
 	s.each(v, f, func(x int) {
@@ -259,5 +261,5 @@ func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, ok bool
 			lo, hi, ok = min(lo, n), max(hi, n), true
 		}
 	})
-	return lo, hi, ok
+	return lo, hi, nil, ok
 }

@@ -16,12 +16,12 @@ func with(q Query, m expr.Assignment, e expr.Ref) Query {
 // result is Sat when the value is exact; Unsat when q is; Unknown when some
 // question was, and then the value means nothing.
 func (c *Chain) Minimize(q Query, value expr.Ref) (uint64, Result) {
-	return c.extreme(q, value, false)
+	return c.extreme(q, value, false, nil)
 }
 
 // Maximize returns the greatest value, as Minimize does the least.
 func (c *Chain) Maximize(q Query, value expr.Ref) (uint64, Result) {
-	return c.extreme(q, value, true)
+	return c.extreme(q, value, true, nil)
 }
 
 // Bounds returns the least and the greatest value.
@@ -30,23 +30,26 @@ func (c *Chain) Bounds(q Query, value expr.Ref) (lo, hi uint64, res Result) {
 	if res != Sat {
 		return 0, 0, res
 	}
+	var among []uint64
 	if !c.opts.Without["domain"] {
-		if lo, hi, ok := c.dom.bounds(q.Conjuncts, value); ok {
+		var ok bool
+		if lo, hi, among, ok = c.dom.bounds(q.Conjuncts, value); ok {
 			return lo, hi, Sat
 		}
 	}
 	q = Query{Conjuncts: q.Conjuncts, Hint: m}
-	if lo, res = c.extreme(q, value, false); res != Sat {
+	if lo, res = c.extreme(q, value, false, among); res != Sat {
 		return 0, 0, res
 	}
-	hi, res = c.extreme(q, value, true)
+	hi, res = c.extreme(q, value, true, among)
 	return lo, hi, res
 }
 
 // extreme works on x, the value or for the maximum its complement, so that it
 // always minimises. The best value found gallops down until a question fails;
-// what remains is halved.
-func (c *Chain) extreme(q Query, value expr.Ref, maximum bool) (uint64, Result) {
+// what remains is halved. Where all values that there may be are among some, in ascending order, the least of these is asked
+// for first, and then those that remain are halved.
+func (c *Chain) extreme(q Query, value expr.Ref, maximum bool, among []uint64) (uint64, Result) {
 	res, m := c.Check(q)
 	if res != Sat {
 		return 0, res
@@ -55,6 +58,11 @@ func (c *Chain) extreme(q Query, value expr.Ref, maximum bool) (uint64, Result) 
 	x := value
 	if maximum {
 		x = c.ctx.Not(value)
+		among = slices.Clone(among)
+		slices.Reverse(among)
+		for i := range among {
+			among[i] = ^among[i] & expr.Mask(w)
+		}
 	}
 	best := c.ctx.Eval(x, m)
 	low, _ := c.ctx.Range(x) // no smaller value is possible
@@ -71,6 +79,21 @@ func (c *Chain) extreme(q Query, value expr.Ref, maximum bool) (uint64, Result) 
 			gallop = false
 		}
 		return res
+	}
+	for first := true; among != nil; first = false {
+		from, _ := slices.BinarySearch(among, low)
+		to, _ := slices.BinarySearch(among, best)
+		if from >= to {
+			low = best
+			break
+		}
+		probe := (from + to - 1) / 2
+		if first {
+			probe = from
+		}
+		if below(among[probe]+1) == Unknown {
+			return 0, Unknown
+		}
 	}
 	for step := uint64(1); best > low; {
 		bound := best - min(step-1, best-low-1)

@@ -2,13 +2,14 @@ package solver
 
 import (
 	"math/bits"
+	"slices"
 
 	"symchef/internal/expr"
 )
 
-// settler computes what expressions over several variables are worth wherever the conjuncts about each variable alone hold:
-// a position that depends on which of many bytes is a newline, say, where every byte has been compared already. It knows
-// constants and nothing else; what depends on a value that is still open is unknown.
+// settler computes which values expressions over several variables may have where the conjuncts about each variable alone hold:
+// a position that depends on which of many bytes is a newline, say, where most bytes have been compared already. It
+// takes operands for independent of each other, so there may be fewer; where there are many it knows nothing.
 type settler struct {
 	dom     *domain
 	gen     uint32
@@ -21,12 +22,18 @@ type settler struct {
 	missing [1]expr.Ref
 }
 
-// settled is what is known of an expression.
+// settled is what is known of an expression: the values that it may have, in ascending order; nil: it may be any.
 type settled struct {
-	gen   uint32
-	known bool
-	value uint64
+	gen    uint32
+	values []uint64
 }
+
+const (
+	mostValues = 16 // of an expression
+	mostTuples = 64 // of values of its operands
+)
+
+var aBit = []uint64{0, 1}
 
 // begin takes in conj. It returns conjuncts about one variable that no value of it satisfies, if there are such.
 func (s *settler) begin(conj []expr.Ref) (core []expr.Ref) {
@@ -82,85 +89,110 @@ func (s valueSet) least() int {
 
 // value returns what t is worth, if that is known.
 func (s *settler) value(t expr.Ref) (uint64, bool) {
-	e := s.dom.chain.ctx
-	if v, ok := e.IsConst(t); ok {
-		return v, true
+	if l := s.values(t); len(l) == 1 {
+		return l[0], true
 	}
+	return 0, false
+}
+
+// values returns the values that t may have, in ascending order; nil if it does not know. They are not to be changed.
+func (s *settler) values(t expr.Ref) []uint64 {
+	e := s.dom.chain.ctx
 	if int(t) >= len(s.of) {
 		s.of = append(s.of, make([]settled, e.Len()+e.Len()/2+1-len(s.of))...)
 	}
-	if x := s.of[t]; x.gen == s.gen {
-		return x.value, x.known
+	if s.of[t].gen != s.gen {
+		l := s.compute(t)
+		if l == nil && e.Width(t) == 1 {
+			l = aBit
+		}
+		s.of[t] = settled{s.gen, l}
 	}
-	v, known := s.compute(t)
-	s.of[t] = settled{s.gen, known, v}
-	return v, known
+	return s.of[t].values
 }
 
-func (s *settler) compute(t expr.Ref) (uint64, bool) {
+func (s *settler) compute(t expr.Ref) []uint64 {
 	c := s.dom.chain
 	e := c.ctx
-	if vars := c.supp.vars(t); len(vars) == 1 && s.setGen[vars[0]] == s.gen && e.Width(t) == 1 {
-		if v, known := s.alike(t, vars[0]); known {
-			return v, true
-		}
+	w, k := e.Width(t), e.Kind(t)
+	if v, ok := e.IsConst(t); ok {
+		return one(v, w)
 	}
-	k := e.Kind(t)
+	if vars := c.supp.vars(t); len(vars) == 1 && s.setGen[vars[0]] == s.gen && w == 1 {
+		v, known := s.alike(t, vars[0])
+		if !known {
+			return nil
+		}
+		return one(v, w)
+	}
 	if k == expr.Var {
-		v := e.VarOf(t)
-		if s.setGen[v] != s.gen {
-			return 0, false
-		}
-		set, i := s.sets[v], s.sets[v].least()
-		if !set.single(i) {
-			return 0, false
-		}
-		return s.frames[v].value(i, e.Width(t)), true
+		return s.allowed(e.VarOf(t), w)
 	}
-	var x [3]uint64
-	var known [3]bool
+	var x [3][]uint64
+	tuples := 1
 	for i, o := range [...]expr.Ref{e.A(t), e.B(t), e.C(t)} {
-		if i == k.Arity() {
-			break
+		if i >= k.Arity() {
+			x[i] = aBit[:1]
+			continue
 		}
-		if k == expr.Ite && i > 0 && known[0] && (x[0] != 0) != (i == 1) {
-			continue // the other arm
+		x[i] = s.values(o)
+		tuples *= len(x[i])
+		if k == expr.Ite && i == 0 && len(x[0]) == 1 { // only one arm matters
+			if x[0][0] != 0 {
+				return s.values(e.B(t))
+			}
+			return s.values(e.C(t))
 		}
-		x[i], known[i] = s.value(o)
-		if known[i] && x[i] == 0 && (k == expr.And || k == expr.Mul) {
-			return 0, true
-		}
-		if known[i] && x[i] == expr.Mask(e.Width(t)) && k == expr.Or {
-			return x[i], true
-		}
-	}
-	switch {
-	case k == expr.Ite && known[0] && x[0] != 0:
-		return x[1], known[1]
-	case k == expr.Ite && known[0]:
-		return x[2], known[2]
-	case k == expr.Ite:
-		return x[1], known[1] && known[2] && x[1] == x[2]
-	}
-	for i := range k.Arity() {
-		if !known[i] {
-			return 0, false
+		if len(x[i]) == 1 && (x[i][0] == 0 && (k == expr.And || k == expr.Mul) || x[i][0] == expr.Mask(w) && k == expr.Or) {
+			return x[i]
 		}
 	}
-	return e.Apply(t, x[0], x[1], x[2]), true
+	if tuples == 0 || tuples > mostTuples {
+		return nil
+	}
+	l := make([]uint64, 0, tuples)
+	for _, x0 := range x[0] {
+		for _, x1 := range x[1] {
+			for _, x2 := range x[2] {
+				l = append(l, e.Apply(t, x0, x1, x2))
+			}
+		}
+	}
+	slices.Sort(l)
+	if l = slices.Compact(l); len(l) > mostValues {
+		return nil
+	}
+	return l
 }
 
-// single reports whether the i-th value is the only one.
-func (s valueSet) single(i int) bool {
-	for k, w := range s {
-		if k == i/64 {
-			w &^= 1 << (i % 64)
-		}
-		if w != 0 {
-			return false
+// one is a single value of w bits.
+func one(v uint64, w uint) []uint64 {
+	if w == 1 {
+		return aBit[v : v+1]
+	}
+	return []uint64{v}
+}
+
+// allowed lists the values of v, of w bits, if they are few.
+func (s *settler) allowed(v expr.VarID, w uint) (l []uint64) {
+	if s.setGen[v] != s.gen || s.sets[v].count() > mostValues {
+		return nil
+	}
+	for i := range s.frames[v].n {
+		if s.sets[v].has(i) {
+			l = append(l, s.frames[v].value(i, w))
 		}
 	}
-	return true
+	slices.Sort(l) // the frame may wrap
+	return l
+}
+
+// count returns how many values are in s.
+func (s valueSet) count() (n int) {
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
 }
 
 // alike returns the value of t, one bit that depends on v alone, if it is the same for all values of v.
