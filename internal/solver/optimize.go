@@ -47,8 +47,8 @@ func (c *Chain) Bounds(q Query, value expr.Ref) (lo, hi uint64, res Result) {
 
 // extreme works on x, the value or for the maximum its complement, so that it
 // always minimises. The best value found gallops down until a question fails;
-// what remains is halved. Where all values that there may be are among some, in ascending order, the least of these is asked
-// for first, and then those that remain are halved.
+// what remains is halved. Where all values that there may be are among some, in ascending order, it is asked whether there is
+// a lesser one at all, then whether the least of these is one, and then those that remain are halved.
 func (c *Chain) extreme(q Query, value expr.Ref, maximum bool, among []uint64) (uint64, Result) {
 	res, m := c.Check(q)
 	if res != Sat {
@@ -80,7 +80,7 @@ func (c *Chain) extreme(q Query, value expr.Ref, maximum bool, among []uint64) (
 		}
 		return res
 	}
-	for first := true; among != nil; first = false {
+	for round := 0; among != nil; round++ {
 		from, _ := slices.BinarySearch(among, low)
 		to, _ := slices.BinarySearch(among, best)
 		if from >= to {
@@ -88,7 +88,10 @@ func (c *Chain) extreme(q Query, value expr.Ref, maximum bool, among []uint64) (
 			break
 		}
 		probe := (from + to - 1) / 2
-		if first {
+		switch round {
+		case 0:
+			probe = to - 1
+		case 1:
 			probe = from
 		}
 		if below(among[probe]+1) == Unknown {
