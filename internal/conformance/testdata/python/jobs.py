@@ -33,9 +33,14 @@ def wait(what, pid, flags=W):
     show(what, os.waitpid(pid, flags)[1])
 
 
+# A child that went on may end only when that has been seen: its end hides it.
+seen_r, seen_w = os.pipe()
+
+
 def stop_myself():
     os.kill(os.getpid(), signal.SIGSTOP)
     print("runs again")
+    os.read(seen_r, 1)
     return 3
 
 
@@ -44,8 +49,7 @@ wait("stop", pid)
 print("nothing new:", os.waitpid(pid, W | os.WNOHANG))
 os.kill(pid, signal.SIGTERM)  # pending until it runs
 os.kill(pid, signal.SIGCONT)
-wait("continue", pid)
-wait("then", pid)
+wait("then", pid, 0)
 
 pid = child(stop_myself)
 wait("stop", pid)
@@ -63,6 +67,7 @@ print("again:", info.si_code == os.CLD_STOPPED)
 os.kill(pid, signal.SIGCONT)
 info = os.waitid(os.P_PID, pid, os.WCONTINUED)
 print("waitid:", info.si_code == os.CLD_CONTINUED, signal.Signals(info.si_status).name)
+os.write(seen_w, b".")
 info = os.waitid(os.P_PID, pid, os.WEXITED)
 print("waitid:", info.si_code == os.CLD_EXITED, info.si_status)
 print("SIGCHLD came:", len(seen) > 0)
@@ -74,6 +79,7 @@ def tstp():
     os.setpgid(0, 0)
     os.kill(0, signal.SIGTSTP)
     print("after SIGTSTP")
+    os.read(seen_r, 1)
     return 4
 
 
@@ -81,6 +87,7 @@ pid = child(tstp)
 wait("own group", pid)
 os.killpg(pid, signal.SIGCONT)
 wait("own group", pid)
+os.write(seen_w, b".")
 wait("own group", pid)
 
 
@@ -100,6 +107,7 @@ def handler():
     signal.signal(signal.SIGCONT, lambda n, f: print("handler of", signal.Signals(n).name))
     os.kill(os.getpid(), signal.SIGTSTP)
     os.kill(os.getpid(), signal.SIGSTOP)
+    os.read(seen_r, 1)
     return 6
 
 
@@ -107,6 +115,7 @@ pid = child(handler)
 wait("handlers", pid)
 os.kill(pid, signal.SIGCONT)
 wait("handlers", pid)
+os.write(seen_w, b".")
 wait("handlers", pid)
 
 
