@@ -40,6 +40,12 @@ func (c *Ctx) Substitute(r Ref, known map[Ref]uint64, memo map[Ref]Ref) Ref {
 	return out
 }
 
+// Rebuild returns the operator of r, which is neither a constant nor a variable, on other operands; those it does not have do not matter.
+func (c *Ctx) Rebuild(r, x, y, z Ref) Ref {
+	n := *c.at(r)
+	return c.rebuild(&n, x, y, z)
+}
+
 // rebuild makes a node like n over other operands, in normal form.
 func (c *Ctx) rebuild(n *node, x, y, z Ref) Ref {
 	switch n.kind {

@@ -48,24 +48,28 @@ func newDomain(c *Chain, next stage) *domain {
 }
 
 func (s *domain) check(r *request) Result {
+	if res := s.decide(r); res != Unknown {
+		s.chain.stats.Domains++
+		return res
+	}
+	return s.next.check(r)
+}
+
+// decide answers r, unless its variables have too many values.
+func (s *domain) decide(r *request) Result {
 	c := s.chain
 	if len(r.vars) != 1 {
-		if res := s.settler.check(r); res != Unknown {
-			c.stats.Domains++
-			return res
-		}
-		return s.next.check(r)
+		return s.settler.check(r)
 	}
 	v := r.vars[0]
 	f, ok := s.frame(r.conj, v)
 	if !ok {
-		return s.next.check(r)
+		return Unknown
 	}
 	all, ok := s.allowed(r.conj, v, f)
 	if !ok {
-		return s.next.check(r)
+		return Unknown
 	}
-	c.stats.Domains++
 	if i := all.least(); i >= 0 {
 		r.model = c.base(r.hint)
 		r.model[v] = f.value(i, c.ctx.VarWidth(v))

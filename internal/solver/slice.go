@@ -28,13 +28,8 @@ func (f *fold) check(r *request) Result {
 				}
 				continue
 			}
-			// The constructors write a conjunction of negations as Not of an Or.
-			if c.ctx.Kind(e) == expr.And {
-				f.todo = append(f.todo, c.ctx.B(e), c.ctx.A(e))
-				continue
-			}
-			if a := c.ctx.A(e); c.ctx.Kind(e) == expr.Not && c.ctx.Kind(a) == expr.Or {
-				f.todo = append(f.todo, c.ctx.Not(c.ctx.B(a)), c.ctx.Not(c.ctx.A(a)))
+			if x, y, ok := both(c.ctx, e); ok {
+				f.todo = append(f.todo, y, x)
 				continue
 			}
 			if int(e) >= len(c.mark) {
@@ -66,6 +61,17 @@ func (f *fold) check(r *request) Result {
 	res := f.next.check(&sub)
 	r.model, r.core = sub.model, sub.core
 	return res
+}
+
+// both returns the operands of a conjunction. The constructors write one of negations as Not of an Or.
+func both(ctx *expr.Ctx, e expr.Ref) (x, y expr.Ref, ok bool) {
+	switch a := ctx.A(e); {
+	case ctx.Kind(e) == expr.And:
+		return a, ctx.B(e), true
+	case ctx.Kind(e) == expr.Not && ctx.Kind(a) == expr.Or:
+		return ctx.Not(ctx.A(a)), ctx.Not(ctx.B(a)), true
+	}
+	return 0, 0, false
 }
 
 // contradicted reports whether e is the negation of a marked expression.

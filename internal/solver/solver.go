@@ -21,6 +21,7 @@
 //	models     tries the query's own model, then 32 recent ones
 //	cache      exact earlier queries, and known contradictory subsets
 //	domain     one variable of few values: intersects the conjuncts' sets of allowed values
+//	residual   puts what conjuncts fix into the others, and decides part by part what is left
 //	backend    the incremental SAT instance; then a fresh one, or all values, where they are few; then the fallback
 //
 // # What the caller promises
@@ -37,8 +38,8 @@
 // # Determinism
 //
 // Sat and Unsat are facts: it does not matter which decorator found them.
-// Unknown is decided by a fresh instance that sees the sliced conjuncts in the
-// order of their structural hashes, without hint, under a budget of
+// Unknown is decided by a fresh instance that sees what is left of the sliced
+// conjuncts, a function of their set, in the order of their structural hashes, without hint, under a budget of
 // propagations: what the chain did before has no part in it. A decorator may
 // however know the answer of a query that the fresh instance would give up on.
 //
@@ -107,7 +108,7 @@ type Options struct {
 	// Observe, when set, is called with every query and its answer.
 	Observe func(Query, Result)
 	// Without names decorators to leave out: "slice", "models", "cache",
-	// "domain", "incremental", "tuples". For measurements and tests.
+	// "domain", "residual", "incremental", "tuples". For measurements and tests.
 	Without map[string]bool
 }
 
@@ -123,7 +124,7 @@ type Stats struct {
 	Queries, Sat, Unsat, Unknown uint64
 
 	// Answered without the back end, by decorator.
-	Folded, Hint, Recent, Cached, Cores, Domains uint64
+	Folded, Hint, Recent, Cached, Cores, Domains, Residual uint64
 
 	Backend   uint64 // answered by the incremental instance
 	Tuples    uint64 // answered by trying all values
@@ -138,14 +139,14 @@ type Stats struct {
 
 // AnsweredWithoutBackend is the number of queries no SAT solver saw.
 func (s *Stats) AnsweredWithoutBackend() uint64 {
-	return s.Folded + s.Hint + s.Recent + s.Cached + s.Cores + s.Domains
+	return s.Folded + s.Hint + s.Recent + s.Cached + s.Cores + s.Domains + s.Residual
 }
 
 // Plus returns the sums of a and b.
 func (a Stats) Plus(b Stats) Stats {
 	a.Queries, a.Sat, a.Unsat, a.Unknown = a.Queries+b.Queries, a.Sat+b.Sat, a.Unsat+b.Unsat, a.Unknown+b.Unknown
 	a.Folded, a.Hint, a.Recent = a.Folded+b.Folded, a.Hint+b.Hint, a.Recent+b.Recent
-	a.Cached, a.Cores, a.Domains = a.Cached+b.Cached, a.Cores+b.Cores, a.Domains+b.Domains
+	a.Cached, a.Cores, a.Domains, a.Residual = a.Cached+b.Cached, a.Cores+b.Cores, a.Domains+b.Domains, a.Residual+b.Residual
 	a.Backend, a.Fresh, a.Fallbacks, a.Resets = a.Backend+b.Backend, a.Fresh+b.Fresh, a.Fallbacks+b.Fallbacks, a.Resets+b.Resets
 	a.Tuples = a.Tuples + b.Tuples
 	a.Time, a.Propagations, a.Conflicts = a.Time+b.Time, a.Propagations+b.Propagations, a.Conflicts+b.Conflicts
@@ -205,6 +206,7 @@ func New(ctx *expr.Ctx, o Options) *Chain {
 			s = d
 		}
 	}
+	add("residual", &residual{chain: c, next: s, parts: slice{chain: c}})
 	c.dom = newDomain(c, s)
 	add("domain", c.dom)
 	add("cache", newCache(c, s))
