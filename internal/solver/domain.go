@@ -20,8 +20,8 @@ type domainKey struct {
 	frame
 }
 
-// domain answers requests about one variable of few values, a byte or an
-// integer with declared bounds: it evaluates each conjunct once for every value,
+// domain answers requests about variables of few values, bytes or
+// integers with declared bounds. For one variable it evaluates each conjunct once for every value,
 // remembers the set of values that satisfy it, and intersects the sets.
 type domain struct {
 	chain   *Chain
@@ -47,15 +47,18 @@ func newDomain(c *Chain, next stage) *domain {
 	return s
 }
 
+// check answers what is about one variable. What is about several becomes less first.
 func (s *domain) check(r *request) Result {
-	if res := s.decide(r); res != Unknown {
-		s.chain.stats.Domains++
-		return res
+	if len(r.vars) == 1 {
+		if res := s.decide(r); res != Unknown {
+			s.chain.stats.Domains++
+			return res
+		}
 	}
 	return s.next.check(r)
 }
 
-// decide answers r, unless its variables have too many values.
+// decide answers r if its variables have few values. Unknown: they have too many.
 func (s *domain) decide(r *request) Result {
 	c := s.chain
 	if len(r.vars) != 1 {
