@@ -23,10 +23,7 @@ func TestImage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	notes := &Notes{}
 	form := func(code []byte, trace *Trace) {
-		b, err := lift.Lift(cpucheck.CodeBase, fetch(cpucheck.CodeBase, code))
-		if err != nil {
-			t.Fatalf("% x: %v", code, err)
-		}
+		b := lifted(t, code)
 		src := &Source{Block: b, Touch: b.Reads, Flags: ir.MakeCC(ir.CCKind(r.IntN(13)), 8<<r.IntN(4)), Watched: trace != nil || r.IntN(8) == 0, Trace: trace}
 		g := newGen(src, 1)
 		name := fmt.Sprintf("% x, flags %#x, watched %v", code, src.Flags, src.Watched)
@@ -44,18 +41,12 @@ func TestImage(t *testing.T) {
 		out.Form(name, p.results.Text()...)
 	}
 	var straight [][]byte
-	for _, f := range cpucheck.Forms() {
-		for range 2 {
-			c, ok := f.Case(r)
-			if !ok {
-				continue
-			}
-			form(c.Check.Code, nil)
-			if len(c.Check.Code) < 12 {
-				straight = append(straight, c.Check.Code)
-			}
+	eachForm(r, 2, func(_ string, code []byte) {
+		form(code, nil)
+		if len(code) < 12 {
+			straight = append(straight, code)
 		}
-	}
+	})
 	for range 2000 {
 		var code []byte
 		for range 2 + r.IntN(6) {
@@ -85,6 +76,27 @@ const notesAt = 0x6000_0000_0000
 
 // word returns the bytes of v in memory.
 func word(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
+
+// eachForm calls f with n encodings of every form, with its name.
+func eachForm(r *rand.Rand, n int, f func(name string, code []byte)) {
+	for _, form := range cpucheck.Forms() {
+		for range n {
+			if c, ok := form.Case(r); ok {
+				f(form.Name, c.Check.Code)
+			}
+		}
+	}
+}
+
+// lifted is the block that code is.
+func lifted(t *testing.T, code []byte) *ir.Block {
+	t.Helper()
+	b, err := lift.Lift(cpucheck.CodeBase, fetch(cpucheck.CodeBase, code))
+	if err != nil {
+		t.Fatalf("% x: %v", code, err)
+	}
+	return b
+}
 
 // fetch is lift.Fetch for code at base.
 func fetch(base uint64, code []byte) lift.Fetch {

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"symchef/internal/cpucheck"
 	"symchef/internal/ir"
-	"symchef/internal/lift"
 	"symchef/internal/mem"
 )
 
@@ -155,27 +153,18 @@ func TestNoTerminator(t *testing.T) {
 func TestLeftToTheEvaluator(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	compiled, left := map[ir.Op]bool{}, map[ir.Op]string{}
-	for _, f := range cpucheck.Forms() {
-		for range 3 {
-			c, ok := f.Case(r)
-			if !ok {
-				continue
-			}
-			b, err := lift.Lift(cpucheck.CodeBase, fetch(cpucheck.CodeBase, c.Check.Code))
-			if err != nil {
-				t.Fatalf("%s: %v", f.Name, err)
-			}
-			g := newGen(&Source{Block: b, Flags: ir.MakeCC(ir.CCFlags, 64)}, 1)
-			for i := range b.Uops {
-				g.pinned = 0
-				if u := &b.Uops[i]; g.uop(u, i) {
-					compiled[u.Op] = true
-				} else {
-					left[u.Op] = f.Name
-				}
+	eachForm(r, 3, func(name string, code []byte) {
+		b := lifted(t, code)
+		g := newGen(&Source{Block: b, Flags: ir.MakeCC(ir.CCFlags, 64)}, 1)
+		for i := range b.Uops {
+			g.pinned = 0
+			if u := &b.Uops[i]; g.uop(u, i) {
+				compiled[u.Op] = true
+			} else {
+				left[u.Op] = name
 			}
 		}
-	}
+	})
 	for _, op := range []ir.Op{ir.GetFlags, ir.Helper, ir.Popcnt, ir.Syscall, ir.Trap} {
 		if left[op] == "" || compiled[op] {
 			t.Errorf("%v is compiled", op)

@@ -7,10 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"symchef/internal/cpucheck"
 	"symchef/internal/expr"
 	"symchef/internal/ir"
-	"symchef/internal/lift"
 	"symchef/internal/mutate/image"
 	"symchef/internal/smtlib"
 )
@@ -24,20 +22,13 @@ func TestCodeBySolver(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	v := &validator{t: t, solver: solvers[len(solvers)-1], patience: time.Second / 2}
-	for _, f := range cpucheck.Forms() {
-		c, ok := f.Case(r)
-		if !ok {
-			continue
-		}
-		b, err := lift.Lift(cpucheck.CodeBase, fetch(cpucheck.CodeBase, c.Check.Code))
-		if err != nil {
-			t.Fatalf("%s: %v", f.Name, err)
-		}
+	eachForm(r, 1, func(name string, code []byte) {
+		b := lifted(t, code)
 		src := &Source{Block: b, Touch: b.Reads, Flags: ir.MakeCC(ir.CCKind(r.IntN(13)), 8<<r.IntN(4))}
 		if g := newGen(src, 1); g.block() {
-			v.block(fmt.Sprintf("%s: % x, flags %#x", f.Name, c.Check.Code, src.Flags), src, g.b)
+			v.block(fmt.Sprintf("%s: % x, flags %#x", name, code, src.Flags), src, g.b)
 		}
-	}
+	})
 	t.Logf("%d paths: %d give the same expressions, %d proved, no answer: %q; %d others touch memory or call helpers", v.same+v.proofs+len(v.open), v.same, v.proofs, v.open, v.left)
 	if v.same+v.proofs < v.left {
 		t.Error("most paths are left out")
