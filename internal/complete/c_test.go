@@ -27,6 +27,7 @@ var cPrograms = []struct {
 	flags []string
 }{
 	{"abort", 1, []string{"-O2", "-O0 -static"}},
+	{"alloca", 1, []string{"-O0", "-O2 -static"}},
 	{"atoi", 1, []string{"-O0", "-O3 -static"}},
 	{"bits", 1, []string{"-O0 -static", "-O2", "-O3 -mpopcnt"}},
 	{"bsearch", 1, []string{"-O2 -static"}},

@@ -309,3 +309,29 @@ func TestDrop(t *testing.T) {
 		t.Error(fmt.Sprint("stored ", v))
 	}
 }
+
+// TestFrame: how large a frame is is decided where it is made, before the next instruction; then its addresses are known.
+func TestFrame(t *testing.T) {
+	a := newAccess(t, 0, 16, 4)
+	e := a.m.Ctx
+	model := expr.Assignment{2}
+	a.c.SetSym(ir.RBX, 32, e.Mul(a.v, e.Const(16, 64)))
+	a.c.Set(ir.RSP, dataBase+0x800)
+	a.c.Set(ir.RAX, 7)
+	b := &ir.Block{PC: 0x1000, Insns: []ir.InsnMark{{}, {Off: 3, Uop: 1}}, Uops: []ir.Uop{
+		{Op: ir.Sub, W: 64, D: ir.RSP, A: ir.RSP, B: ir.RBX},
+		{Op: ir.Store, W: 64, C: ir.RAX, A: ir.RSP, B: ir.Zero, Imm: 8},
+		{Op: ir.Jmp},
+	}}
+	i, st, stop := a.m.concolic(&a.c, a.s, b, 0)
+	if i != 1 || st != stopped || stop.Decision != Value || e.Eval(stop.Ref, model) != dataBase+0x7e0 {
+		t.Fatalf("uop %d, %+v", i, stop)
+	}
+	a.p.answer(t, e, stop, model)
+	if _, st, stop = a.m.concolic(&a.c, a.s, b, i); st != ok || a.c.Sym.Has(ir.RSP) || a.c.R[ir.RSP] != dataBase+0x7e0 {
+		t.Fatalf("%+v, the stack pointer is %#x", stop, a.c.R[ir.RSP])
+	}
+	if v := number(a.bytes(t, dataBase+0x7e8, 8)); v != 7 {
+		t.Errorf("in the frame is %d", v)
+	}
+}

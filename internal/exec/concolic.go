@@ -43,10 +43,19 @@ func (b *undo) restore(c *cpu.CPU) {
 func (m *Machine) concolicUops(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, status, Stop) {
 	r := &c.R
 	_, insn := blk.PCOf(i)
+	begins := int(blk.Insns[insn].Uop) == i
 	for ; ; i++ {
 		if insn+1 < len(blk.Insns) && int(blk.Insns[insn+1].Uop) <= i {
 			_, insn = blk.PCOf(i) // past instructions without uops
 			m.undo.save(c)
+			begins = true
+		}
+		if begins {
+			// A frame of symbolic size would make whatever is on the stack a choice among all that may be.
+			if due := m.fix(c, ir.RSP, 0); due != nil {
+				return i, stopped, *due
+			}
+			begins = false
 		}
 		u := &blk.Uops[i]
 		switch u.Op {
