@@ -29,7 +29,6 @@ type domain struct {
 	known   map[domainKey]valueSet
 	words   int // in known
 	missing []expr.Ref
-	conj    []expr.Ref
 	todo    []expr.Ref
 	scratch expr.Assignment
 	settler settler
@@ -220,18 +219,19 @@ func (s *domain) each(v expr.VarID, f frame, do func(x int)) {
 	s.scratch[v] = 0
 }
 
-// bounds returns the least and the greatest value of an expression over one
-// variable of few values; ok is false where it is another, where conj is not about
-// that variable alone, or where none of its values satisfies conj. Then all its values are among some, in ascending order, unless that is nil.
+// bounds returns the least and the greatest value of an expression where conj holds, which it can; ok is false where it does not know.
+// Then all values that the expression may have are among some, in ascending order, unless that is nil.
 func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, among []uint64, ok bool) {
 	c := s.chain
+	if v, isConst := c.ctx.IsConst(value); isConst {
+		return v, v, nil, true
+	}
+	if c.opts.Without["domain"] {
+		return 0, 0, nil, false
+	}
 	vars := c.supp.vars(value)
 	if len(vars) != 1 {
-		s.conj = s.conj[:0]
-		for _, r := range conj {
-			s.conj = c.ctx.Conjuncts(s.conj, r)
-		}
-		if s.settler.begin(s.conj) == nil {
+		if s.settler.begin(conj) == nil {
 			among = s.settler.values(value)
 		}
 		if len(among) == 1 {
@@ -240,33 +240,29 @@ func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, among [
 		return 0, 0, among, false
 	}
 	v := vars[0]
-	s.conj = s.conj[:0]
+	var about []expr.Ref
+	all := true
 	for _, r := range conj {
-		s.conj = c.ctx.Conjuncts(s.conj, r)
-	}
-	about := s.conj[:0]
-	for _, r := range s.conj {
-		switch set := c.supp.vars(r); {
-		case len(set) == 1 && set[0] == v:
+		if set := c.supp.vars(r); len(set) == 1 && set[0] == v {
 			about = append(about, r)
-		case c.ctx.SupportSet(r).Has(v):
-			return 0, 0, nil, false
+		} else if c.ctx.SupportSet(r).Has(v) {
+			all = false // there may be fewer values
 		}
 	}
 	f, ok := s.frame(about, v)
 	if !ok || !s.affordable([]expr.Ref{value}, f) {
 		return 0, 0, nil, false
 	}
-	all, ok := s.allowed(about, v, f)
+	set, ok := s.allowed(about, v, f)
 	if !ok {
 		return 0, 0, nil, false
 	}
 	lo, ok = ^uint64(0), false
 	s.each(v, f, func(x int) {
-		if all.has(x) {
+		if set.has(x) {
 			n := c.ctx.EvalMemo(value, s.scratch)
 			lo, hi, ok = min(lo, n), max(hi, n), true
 		}
 	})
-	return lo, hi, nil, ok
+	return lo, hi, nil, ok && (all || lo == hi)
 }

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"slices"
+	"time"
 
 	"symchef/internal/expr"
 )
@@ -26,23 +27,51 @@ func (c *Chain) Maximize(q Query, value expr.Ref) (uint64, Result) {
 
 // Bounds returns the least and the greatest value.
 func (c *Chain) Bounds(q Query, value expr.Ref) (lo, hi uint64, res Result) {
+	start, before := time.Now(), c.stats.Time
+	defer func() { c.stats.Time = before + time.Since(start) }() // with the questions that it asks
 	res, m := c.Check(q)
 	if res != Sat {
 		return 0, 0, res
 	}
-	var among []uint64
-	if !c.opts.Without["domain"] {
-		var ok bool
-		if lo, hi, among, ok = c.dom.bounds(q.Conjuncts, value); ok {
-			return lo, hi, Sat
-		}
+	conj := c.about(q.Conjuncts, value)
+	lo, hi, among, ok := c.dom.bounds(conj, value)
+	if !ok && !c.opts.Without["residual"] {
+		conj, value = c.bounded.left(conj, value)
+		lo, hi, among, ok = c.dom.bounds(conj, value)
 	}
-	q = Query{Conjuncts: q.Conjuncts, Hint: m}
+	if ok {
+		return lo, hi, Sat
+	}
+	q = Query{Conjuncts: conj, Hint: m}
 	if lo, res = c.extreme(q, value, false, among); res != Sat {
 		return 0, 0, res
 	}
 	hi, res = c.extreme(q, value, true, among)
 	return lo, hi, res
+}
+
+// about returns those of conj that share variables with value, directly or through others. A path may have
+// thousands of conjuncts, and the bounds of an expression take several questions.
+func (c *Chain) about(conj []expr.Ref, value expr.Ref) []expr.Ref {
+	all := []expr.Ref{value}
+	for _, e := range conj {
+		all = c.split(all, e)
+	}
+	parts := &c.bounded.parts
+	parts.prepare(all)
+	with := map[uint32]bool{}
+	for _, v := range c.supp.vars(value) {
+		with[parts.find(uint32(v))] = true
+	}
+	gen := c.newMark()
+	list := all[:0]
+	for _, e := range all[1:] {
+		if vars := c.supp.vars(e); len(vars) > 0 && with[parts.find(uint32(vars[0]))] && c.mark[e] != gen {
+			c.mark[e] = gen
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // extreme works on x, the value or for the maximum its complement, so that it

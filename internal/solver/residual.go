@@ -22,6 +22,7 @@ type residual struct {
 	done         []rewritten // what expressions become in this round
 	slot         []uint32    // by Ref: its place in done, if it is there
 	owns         []bool      // by claim: it is the first of its subject
+	last         []expr.Ref  // what left was asked last
 }
 
 // claim is a conjunct and what it was made of.
@@ -78,6 +79,22 @@ func (s *residual) reduce(r *request) Result {
 		}
 	}
 	return Unknown
+}
+
+// left returns what is left of conj, which can hold, and what value is then. A path asks for several values in a row.
+func (s *residual) left(conj []expr.Ref, value expr.Ref) (list []expr.Ref, v expr.Ref) {
+	if !slices.Equal(conj, s.last) {
+		s.begin(conj)
+		if s.reduce(&request{conj: conj}) == Unsat {
+			panic("solver: what holds is a contradiction")
+		}
+		s.last = append(s.last[:0], conj...)
+	}
+	for _, cl := range s.claims {
+		list = append(list, cl.e)
+	}
+	v, _ = s.rewrite(value)
+	return list, v
 }
 
 // of returns the conjuncts in o.

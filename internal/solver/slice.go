@@ -74,6 +74,14 @@ func both(ctx *expr.Ctx, e expr.Ref) (x, y expr.Ref, ok bool) {
 	return 0, 0, false
 }
 
+// split appends the conjuncts of e to list.
+func (c *Chain) split(list []expr.Ref, e expr.Ref) []expr.Ref {
+	if x, y, ok := both(c.ctx, e); ok {
+		return c.split(c.split(list, x), y)
+	}
+	return append(list, e)
+}
+
 // contradicted reports whether e is the negation of a marked expression.
 func (c *Chain) contradicted(e expr.Ref, gen uint32) bool {
 	return c.ctx.Kind(e) == expr.Not && c.mark[c.ctx.A(e)] == gen

@@ -182,6 +182,8 @@ type Chain struct {
 	adv   *adversary
 	gen   uint32 // of mark
 	mark  []uint32
+
+	bounded *residual // what Bounds was asked about last
 }
 
 // New assembles the chain over ctx.
@@ -207,6 +209,7 @@ func New(ctx *expr.Ctx, o Options) *Chain {
 		}
 	}
 	add("residual", &residual{chain: c, next: s, parts: slice{chain: c}})
+	c.bounded = &residual{chain: c, parts: slice{chain: c}}
 	c.dom = newDomain(c, s)
 	add("domain", c.dom)
 	add("cache", newCache(c, s))
