@@ -27,8 +27,9 @@ type residual struct {
 
 // claim is a conjunct and what it was made of.
 type claim struct {
-	e    expr.Ref
-	from origin
+	e     expr.Ref
+	from  origin
+	place int // in the request: of the conjunct that it was
 }
 
 // origin is a set of conjuncts of a request, by their places modulo 64: of a long request it has some too many.
@@ -61,12 +62,13 @@ func (s *residual) check(r *request) Result {
 func (s *residual) begin(conj []expr.Ref) {
 	s.claims = s.claims[:0]
 	for i, e := range conj {
-		s.claims = append(s.claims, claim{e, 1 << (i & 63)})
+		s.claims = append(s.claims, claim{e, 1 << (i & 63), i})
 	}
 	slices.SortFunc(s.claims, func(a, b claim) int { return byHash(s.chain.ctx, a.e, b.e) })
 }
 
-// reduce replaces the claims by what is left of them. Unsat: one of them is false.
+// reduce replaces the claims by what is left of them, in the order of the request: requests of a path begin alike, and the back
+// end goes on where they part. Unsat: a claim is false.
 func (s *residual) reduce(r *request) Result {
 	for range residualRounds {
 		changed, wrong := s.round()
@@ -78,6 +80,7 @@ func (s *residual) reduce(r *request) Result {
 			break
 		}
 	}
+	slices.SortStableFunc(s.claims, func(a, b claim) int { return a.place - b.place })
 	return Unknown
 }
 
@@ -135,7 +138,7 @@ func (s *residual) round() (changed bool, wrong origin) {
 			changed = true
 			out = e.Eq(x, e.Const(v, e.Width(t)))
 		}
-		if wrong = s.split(claim{out, cl.from | from}, gen); wrong != 0 {
+		if wrong = s.split(claim{out, cl.from | from, cl.place}, gen); wrong != 0 {
 			return true, wrong
 		}
 	}
@@ -170,7 +173,7 @@ func (s *residual) split(cl claim, gen uint32) (wrong origin) {
 		return 0
 	}
 	if x, y, ok := both(e, cl.e); ok {
-		return s.split(claim{x, cl.from}, gen) | s.split(claim{y, cl.from}, gen)
+		return s.split(claim{x, cl.from, cl.place}, gen) | s.split(claim{y, cl.from, cl.place}, gen)
 	}
 	if int(cl.e) >= len(c.mark) {
 		c.growMark()
