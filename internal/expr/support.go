@@ -187,6 +187,12 @@ func (c *Ctx) Support(r Ref, visit func(VarID)) { c.SupportSet(r).Visit(visit) }
 // constructors turn conjunctions of negations into negated disjunctions;
 // Conjuncts splits those as well. The constant 1 has no parts.
 func (c *Ctx) Conjuncts(dst []Ref, r Ref) []Ref {
+	if k := c.Kind(r); k != And && !(k == Not && c.Kind(c.A(r)) == Or) { // most are one
+		if v, ok := c.IsConst(r); !ok || v == 0 {
+			dst = append(dst, r)
+		}
+		return dst
+	}
 	type part struct {
 		r       Ref
 		negated bool

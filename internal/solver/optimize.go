@@ -55,7 +55,7 @@ func (c *Chain) Bounds(q Query, value expr.Ref) (lo, hi uint64, res Result) {
 func (c *Chain) about(conj []expr.Ref, value expr.Ref) []expr.Ref {
 	all := []expr.Ref{value}
 	for _, e := range conj {
-		all = c.split(all, e)
+		all = c.ctx.Conjuncts(all, e)
 	}
 	parts := &c.bounded.parts
 	parts.prepare(all)

@@ -22,6 +22,7 @@ type residual struct {
 	done         []rewritten // what expressions become in this round
 	slot         []uint32    // by Ref: its place in done, if it is there
 	owns         []bool      // by claim: it is the first of its subject
+	conj         []expr.Ref  // scratch of split
 	last         []expr.Ref  // what left was asked last
 }
 
@@ -41,7 +42,7 @@ type rewritten struct {
 	from   origin
 }
 
-// residualRounds bounds the rounds; a round puts in what the one before has found. Few requests have more than three.
+// residualRounds bounds the rounds; a round puts in what the one before has found.
 const residualRounds = 8
 
 func (s *residual) check(r *request) Result {
@@ -165,22 +166,18 @@ func subject(e *expr.Ctx, r expr.Ref) (t expr.Ref, v uint64) {
 // split makes claims of the conjuncts of cl; gen marks those made. It returns cl's origin if one is false.
 func (s *residual) split(cl claim, gen uint32) (wrong origin) {
 	c := s.chain
-	e := c.ctx
-	if v, ok := e.IsConst(cl.e); ok {
-		if v == 0 {
+	s.conj = c.ctx.Conjuncts(s.conj[:0], cl.e)
+	for _, e := range s.conj {
+		if _, ok := c.ctx.IsConst(e); ok {
 			return cl.from
 		}
-		return 0
-	}
-	if x, y, ok := both(e, cl.e); ok {
-		return s.split(claim{x, cl.from, cl.place}, gen) | s.split(claim{y, cl.from, cl.place}, gen)
-	}
-	if int(cl.e) >= len(c.mark) {
-		c.growMark()
-	}
-	if c.mark[cl.e] != gen {
-		c.mark[cl.e] = gen
-		s.made = append(s.made, cl)
+		if int(e) >= len(c.mark) {
+			c.growMark()
+		}
+		if c.mark[e] != gen {
+			c.mark[e] = gen
+			s.made = append(s.made, claim{e, cl.from, cl.place})
+		}
 	}
 	return 0
 }

@@ -7,7 +7,7 @@ type fold struct {
 	chain *Chain
 	next  stage
 	conj  []expr.Ref
-	todo  []expr.Ref
+	parts []expr.Ref
 }
 
 func (f *fold) check(r *request) Result {
@@ -17,20 +17,11 @@ func (f *fold) check(r *request) Result {
 	fresh := 0
 	for i, e := range r.conj {
 		isNew := i >= len(r.conj)-r.fresh
-		f.todo = append(f.todo[:0], e)
-		for len(f.todo) > 0 {
-			e := f.todo[len(f.todo)-1]
-			f.todo = f.todo[:len(f.todo)-1]
-			if v, ok := c.ctx.IsConst(e); ok {
-				if v == 0 {
-					c.stats.Folded++
-					return Unsat
-				}
-				continue
-			}
-			if x, y, ok := both(c.ctx, e); ok {
-				f.todo = append(f.todo, y, x)
-				continue
+		f.parts = c.ctx.Conjuncts(f.parts[:0], e)
+		for _, e := range f.parts {
+			if _, ok := c.ctx.IsConst(e); ok {
+				c.stats.Folded++
+				return Unsat
 			}
 			if int(e) >= len(c.mark) {
 				c.growMark()
@@ -61,25 +52,6 @@ func (f *fold) check(r *request) Result {
 	res := f.next.check(&sub)
 	r.model, r.core = sub.model, sub.core
 	return res
-}
-
-// both returns the operands of a conjunction. The constructors write one of negations as Not of an Or.
-func both(ctx *expr.Ctx, e expr.Ref) (x, y expr.Ref, ok bool) {
-	switch a := ctx.A(e); {
-	case ctx.Kind(e) == expr.And:
-		return a, ctx.B(e), true
-	case ctx.Kind(e) == expr.Not && ctx.Kind(a) == expr.Or:
-		return ctx.Not(ctx.A(a)), ctx.Not(ctx.B(a)), true
-	}
-	return 0, 0, false
-}
-
-// split appends the conjuncts of e to list.
-func (c *Chain) split(list []expr.Ref, e expr.Ref) []expr.Ref {
-	if x, y, ok := both(c.ctx, e); ok {
-		return c.split(c.split(list, x), y)
-	}
-	return append(list, e)
 }
 
 // contradicted reports whether e is the negation of a marked expression.
