@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,9 +145,15 @@ func BenchmarkSolver(b *testing.B) {
 	tests = slices.DeleteFunc(tests, func(t string) bool { return strings.HasPrefix(filepath.Base(t), "_") })
 	for b.Loop() {
 		fmt.Printf("\n%-18s %6s %7s %7s %6s %8s %8s %8s %8s %7s %7s\n", "target", "paths", "queries", "no back", "undec", "per path", "median", "p95", "worst", "% time", "hard")
+		calls := map[string][]timed{}
 		for _, test := range tests {
 			c := corpusOf(b, test)
-			benchTarget(b, strings.TrimSuffix(filepath.Base(test), filepath.Ext(test)), &c)
+			ext := filepath.Ext(test)
+			calls[ext] = append(calls[ext], benchTarget(b, strings.TrimSuffix(filepath.Base(test), ext), &c)...)
+		}
+		for _, ext := range slices.Sorted(maps.Keys(calls)) {
+			slices.SortFunc(calls[ext], byTime)
+			fmt.Printf("all of *%s: %d calls of the back end, median %d us\n", ext, len(calls[ext]), percentile(calls[ext], 0.5).Microseconds())
 		}
 	}
 }
@@ -176,6 +183,8 @@ type timed struct {
 	at   int
 	took time.Duration
 }
+
+func byTime(x, y timed) int { return int(x.took - y.took) }
 
 func percentile(l []timed, p float64) time.Duration {
 	if len(l) == 0 {
@@ -212,11 +221,12 @@ func replayCorpus(b *testing.B, c *corpus, o solver.Options) (s solver.Stats, to
 			undecided = append(undecided, i)
 		}
 	}
-	slices.SortFunc(hard, func(x, y timed) int { return int(x.took - y.took) })
+	slices.SortFunc(hard, byTime)
 	return chain.Stats(), total, hard, undecided
 }
 
-func benchTarget(b *testing.B, name string, c *corpus) {
+// benchTarget prints what becomes of a target's queries, and returns those that reached the back end.
+func benchTarget(b *testing.B, name string, c *corpus) []timed {
 	s, total, hard, undecided := replayCorpus(b, c, solver.Options{})
 	n := float64(max(len(c.Queries), 1))
 	us := func(d time.Duration) string { return fmt.Sprintf("%.0f us", float64(d.Nanoseconds())/1e3) }
@@ -239,6 +249,7 @@ func benchTarget(b *testing.B, name string, c *corpus) {
 		fmt.Printf("  without %-12s %5.2fx the time\n", without, t.Seconds()/total.Seconds())
 	}
 	pipes(b, c, hard)
+	return hard
 }
 
 // maxPiped bounds the queries given to other solvers, pipeTime what they have for all of them.
