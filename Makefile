@@ -34,13 +34,15 @@ bench-solver:
 	go test -run '^$$' -bench Solver -benchtime 1x -timeout 0 ./internal/bench
 
 # Search strategies and models on ten libraries; a day. It may be interrupted: the runs in docs/search.jsonl are not repeated (remove it where
-# the engine's tree has changed). BUDGET (instructions), SEEDS and RUNTIME make it shorter, ATONCE runs need 4 GiB each.
+# the engine's tree has changed). BUDGET (instructions), SEEDS and RUNTIME make it shorter, ATONCE runs need MEMORY each, and take three
+# times as long with 4G.
 ATONCE ?= 2
+MEMORY ?= 9G
 BUDGET ?= 5000000000
 SEEDS ?= 5
 RUNTIME ?= 30m
 bench-search:
-	go test -run '^$$' -bench Search -benchtime 1x -timeout 0 ./internal/bench -args -budget $(BUDGET) -seeds $(SEEDS) -run-time $(RUNTIME) -at-once $(ATONCE) -results ../../docs/search.jsonl -update
+	go test -run '^$$' -bench Search -benchtime 1x -timeout 0 ./internal/bench -args -budget $(BUDGET) -seeds $(SEEDS) -run-time $(RUNTIME) -at-once $(ATONCE) -memory $(MEMORY) -results ../../docs/search.jsonl -update
 
 # 50 random faults in rewrite rules and instruction semantics: the tests have to find them, or a solver proves that they change nothing.
 mutate:

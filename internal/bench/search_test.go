@@ -28,7 +28,8 @@ var (
 	searchSeeds   = flag.Int("seeds", 5, "runs of BenchmarkSearch per target and strategy")
 	targetsOnly   = flag.String("targets", "", "those of BenchmarkSearch or BenchmarkWorkers whose names contain this")
 	searchBy      = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
-	searchAtOnce  = flag.Int("at-once", 1, "runs of BenchmarkSearch at a time, of up to 4 GiB each")
+	searchAtOnce  = flag.Int("at-once", 1, "runs of BenchmarkSearch at a time")
+	searchMemory  = flag.String("memory", "9G", "of a run of BenchmarkSearch: with less it finds the same, but states are evicted, and executing them again takes most of the time")
 	searchResults = flag.String("results", filepath.Join(os.TempDir(), "symchef-search.jsonl"), "what is known of BenchmarkSearch's runs: those here are not repeated, others are added")
 	searchUpdate  = flag.Bool("update", false, "write docs/search.md and docs/search.svg, or docs/merging.md")
 )
@@ -247,7 +248,7 @@ func (o *outcome) run(tool, dir, file string, k config) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	args := []string{"run", "--no-replay", "--no-cache", "--progress", "none", "--max-memory", "4G", "--out", dir, "--strategy", k.strategy, "--opt", k.models,
+	args := []string{"run", "--no-replay", "--no-cache", "--progress", "none", "--max-memory", *searchMemory, "--out", dir, "--strategy", k.strategy, "--opt", k.models,
 		"--seed", strconv.FormatUint(o.Seed, 10), "--instructions", strconv.FormatUint(o.Instructions, 10), "--time", o.Limit.String()}
 	if filepath.Ext(file) == ".py" {
 		args = append(args, "--interpreter", "/usr/bin/python3.11") // which has Debian's packages
