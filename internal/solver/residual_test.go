@@ -150,3 +150,16 @@ func TestResidualDecides(t *testing.T) {
 		t.Errorf("%d queries by what is left, %d conflicts", n.Residual, n.Conflicts)
 	}
 }
+
+// Bounds under other conjuncts, as many as before, are others.
+func TestResidualAnew(t *testing.T) {
+	c := expr.New()
+	s := New(c, Options{})
+	x, y := c.Var("x", 64), c.Var("y", 64)
+	for i := range uint64(5) {
+		conj := []expr.Ref{c.Eq(c.Add(x, y), c.Const(5, 64)), c.Eq(x, c.Const(i, 64))}
+		if lo, hi, res := s.Bounds(Query{Conjuncts: conj}, y); lo != 5-i || hi != 5-i || res != Sat {
+			t.Errorf("x is %d: y from %d to %d, %v", i, lo, hi, res)
+		}
+	}
+}
