@@ -26,7 +26,7 @@ var (
 	searchBudget  = flag.Uint64("budget", 5_000_000_000, "guest instructions of a run of BenchmarkSearch")
 	searchTime    = flag.Duration("run-time", 30*time.Minute, "wall clock of a run of BenchmarkSearch, at most: without models solving may take it all")
 	searchSeeds   = flag.Int("seeds", 5, "runs of BenchmarkSearch per target and strategy")
-	targetsOnly   = flag.String("targets", "", "those of BenchmarkSearch or BenchmarkWorkers whose names contain this")
+	targetsOnly   = flag.String("targets", "", "those of BenchmarkSearch, BenchmarkSolver or BenchmarkWorkers whose names contain this")
 	searchBy      = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
 	searchAtOnce  = flag.Int("at-once", 1, "runs of BenchmarkSearch at a time")
 	searchMemory  = flag.String("memory", "9G", "of a run of BenchmarkSearch: with less it finds the same, but states are evicted, and executing them again takes most of the time")

@@ -119,6 +119,16 @@ func (g *generator) bit(depth int) expr.Ref {
 	return e
 }
 
+// eachSeed calls f with n seeds, others each time; the first is printed.
+func eachSeed(t *testing.T, n int64, f func(seed int64)) {
+	t.Helper()
+	start := rand.Int63()
+	t.Logf("seed %#x", start)
+	for i := range n {
+		f(start + i)
+	}
+}
+
 // each calls f with every assignment until it returns false.
 func (g *generator) each(f func(expr.Assignment) bool) {
 	a := make(expr.Assignment, len(g.vars))

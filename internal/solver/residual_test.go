@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -11,66 +10,29 @@ import (
 // What is left of conjuncts says together what they said; each claim follows from the conjuncts it was made of; the order
 // of the conjuncts does not matter.
 func TestResidual(t *testing.T) {
-	start := rand.Int64()
-	t.Logf("seed %#x", start)
-	var smaller, wrong, long int
-	for seed := start; seed < start+2000; seed++ {
+	var smaller, wrong, small int
+	eachSeed(t, 2000, func(seed int64) {
 		g := newGenerator(seed, 10)
 		conj := related(g)
-		conj = slices.DeleteFunc(conj, func(e expr.Ref) bool { _, isConst := g.c.IsConst(e); return isConst })
 		s := New(g.c, Options{})
-		reduce := func(conj []expr.Ref) (*residual, *request, Result) {
-			left := &residual{chain: s}
-			left.begin(conj)
-			r := &request{conj: conj}
-			return left, r, left.reduce(r)
+		if mistake(g, s, conj) != "" {
+			conj = shrink(conj, func(conj []expr.Ref) bool { return mistake(g, s, conj) != "" })
+			t.Fatalf("seed %#x: %s; shrunk to\n%s", seed, mistake(g, s, conj), dumpAll(g.c, conj))
 		}
-		left, r, res := reduce(conj)
-		fails := ""
-		check := func(left *residual, r *request, res Result, a expr.Assignment) string {
-			all := holds(g.c, r.conj, a)
-			if res == Unsat {
-				if holds(g.c, r.core, a) {
-					return "the core is no contradiction"
-				}
-				return ""
-			}
-			together := true
-			for _, cl := range left.claims {
-				is := holds(g.c, []expr.Ref{cl.e}, a)
-				together = together && is
-				if !is && holds(g.c, cl.from.of(r.conj), a) {
-					return "a claim does not follow from what it was made of"
-				}
-			}
-			if all != together {
-				return "something else is left"
-			}
-			return ""
-		}
-		fail := func(conj []expr.Ref) string {
-			left, r, res := reduce(conj)
-			why := ""
-			g.each(func(a expr.Assignment) bool { why = check(left, r, res, a); return why == "" })
-			return why
-		}
-		if fails = fail(conj); fails != "" {
-			conj = shrink(conj, func(conj []expr.Ref) bool { return fail(conj) != "" })
-			t.Fatalf("seed %#x: %s; shrunk to\n%s", seed, fails, dumpAll(g.c, conj))
-		}
-		if res == Unsat {
+		left, core := reduced(s, conj)
+		if core != nil {
 			wrong++
-			if len(r.core) < len(conj) {
-				long++
+			if len(core) < len(conj) {
+				small++
 			}
-			continue
+			return
 		}
-		if len(left.claims) < len(conj) {
+		if len(left) < len(conj) {
 			smaller++
 		}
 		mixed := slices.Clone(conj)
 		g.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
-		again, _, _ := reduce(mixed)
+		again, _ := reduced(s, mixed)
 		set := func(l []claim) (set []expr.Ref) {
 			for _, cl := range l {
 				set = append(set, cl.e)
@@ -78,14 +40,53 @@ func TestResidual(t *testing.T) {
 			slices.Sort(set)
 			return set
 		}
-		if !slices.Equal(set(left.claims), set(again.claims)) {
+		if !slices.Equal(set(left), set(again)) {
 			t.Fatalf("seed %#x: in another order something else is left of\n%s", seed, dumpAll(g.c, conj))
 		}
-	}
-	t.Logf("%d sets became smaller, %d contradictions, %d of less than all", smaller, wrong, long)
-	if smaller < 200 || wrong < 100 || long < 50 {
+	})
+	t.Logf("%d sets became smaller, %d contradictions, %d of less than all", smaller, wrong, small)
+	if smaller < 200 || wrong < 100 || small < 50 {
 		t.Error("hardly anything is simplified")
 	}
+}
+
+// reduced returns what is left of conj, or conjuncts that contradict each other.
+func reduced(s *Chain, conj []expr.Ref) (left []claim, core []expr.Ref) {
+	r := &request{conj: conj}
+	x := &residual{chain: s}
+	x.begin(conj)
+	if x.reduce(r) == Unsat {
+		return nil, r.core
+	}
+	return x.claims, nil
+}
+
+// mistake compares conj with what is left of it under every assignment; "" if there is no difference.
+func mistake(g *generator, s *Chain, conj []expr.Ref) (why string) {
+	left, core := reduced(s, conj)
+	g.each(func(a expr.Assignment) bool {
+		if core != nil {
+			if holds(g.c, core, a) {
+				why = "the core is no contradiction"
+			}
+			return why == ""
+		}
+		together := true
+		for _, cl := range left {
+			if holds(g.c, []expr.Ref{cl.e}, a) {
+				continue
+			}
+			together = false
+			if holds(g.c, cl.from.of(conj), a) {
+				why = "a claim does not follow from what it was made of"
+			}
+		}
+		if why == "" && together != holds(g.c, conj, a) {
+			why = "something else is left"
+		}
+		return why == ""
+	})
+	return why
 }
 
 // related returns conjuncts that speak of the same expressions: comparisons of them with constants, and what is made of these.
@@ -121,7 +122,9 @@ func related(g *generator) (conj []expr.Ref) {
 		if c.Eval(e, a) == 0 && g.Intn(6) != 0 { // most hold together
 			e = c.Not(e)
 		}
-		conj = append(conj, e)
+		if _, isConst := c.IsConst(e); !isConst {
+			conj = append(conj, e)
+		}
 	}
 	return conj
 }

@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -10,10 +9,8 @@ import (
 
 // What a settler says of conjuncts and of values is what all assignments say, by trying each.
 func TestSettler(t *testing.T) {
-	start := rand.Int64()
-	t.Logf("seed %#x", start)
 	decided, values := map[Result]int{}, [3]int{}
-	for seed := start; seed < start+3000; seed++ {
+	eachSeed(t, 3000, func(seed int64) {
 		g := newGenerator(seed, 12)
 		s := New(g.c, Options{})
 		conj := []expr.Ref{}
@@ -65,11 +62,11 @@ func TestSettler(t *testing.T) {
 			if core {
 				t.Fatalf("seed %#x: the core is no contradiction", seed)
 			}
-			continue
+			return
 		}
 		of := s.dom.settler.values(value)
 		if of == nil || !feasible {
-			continue
+			return
 		}
 		values[min(len(of), 2)]++
 		lo, hi := uint64(1)<<8, uint64(0)
@@ -81,7 +78,7 @@ func TestSettler(t *testing.T) {
 		if l, h, res := s.Bounds(Query{Conjuncts: conj}, value); l != lo || h != hi || res != Sat || !slices.IsSorted(of) {
 			t.Fatalf("seed %#x: bounds %d and %d, %v, of %v, among %v", seed, l, h, res, seen, of)
 		}
-	}
+	})
 	t.Logf("%d sat, %d unsat, %d open; %d values and %d sets of several", decided[Sat], decided[Unsat], decided[Unknown], values[1], values[2])
 	if decided[Sat] < 100 || decided[Unsat] < 100 || values[1] < 100 || values[2] < 100 {
 		t.Error("hardly anything is settled")
