@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"cmp"
 	"slices"
 
 	"symchef/internal/bitblast"
@@ -123,9 +122,14 @@ func (b *backend) fresh(r *request) Result {
 // canonical returns conj in the order of the structural hashes.
 func canonical(ctx *expr.Ctx, conj []expr.Ref) []expr.Ref {
 	out := slices.Clone(conj)
-	slices.SortFunc(out, func(a, b expr.Ref) int { return byHash(ctx, a, b) })
+	slices.SortFunc(out, func(a, b expr.Ref) int {
+		switch x, y := ctx.Hash(a), ctx.Hash(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
 	return out
 }
-
-// byHash orders by the structural hash.
-func byHash(ctx *expr.Ctx, a, b expr.Ref) int { return cmp.Compare(ctx.Hash(a), ctx.Hash(b)) }

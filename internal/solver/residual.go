@@ -28,9 +28,8 @@ type residual struct {
 
 // claim is a conjunct and what it was made of.
 type claim struct {
-	e     expr.Ref
-	from  origin
-	place int // in the request: of the conjunct that it was
+	e    expr.Ref
+	from origin
 }
 
 // origin is a set of conjuncts of a request, by their places modulo 64: of a long request it has some too many.
@@ -59,13 +58,12 @@ func (s *residual) check(r *request) Result {
 	return res
 }
 
-// begin makes claims of conj. What becomes of them is a function of their set.
+// begin makes claims of conj. What is left of them is a function of their set.
 func (s *residual) begin(conj []expr.Ref) {
 	s.claims = s.claims[:0]
 	for i, e := range conj {
-		s.claims = append(s.claims, claim{e, 1 << (i & 63), i})
+		s.claims = append(s.claims, claim{e, 1 << (i & 63)})
 	}
-	slices.SortFunc(s.claims, func(a, b claim) int { return byHash(s.chain.ctx, a.e, b.e) })
 }
 
 // reduce replaces the claims by what is left of them, in the order of the request: requests of a path begin alike, and the back
@@ -81,7 +79,6 @@ func (s *residual) reduce(r *request) Result {
 			break
 		}
 	}
-	slices.SortStableFunc(s.claims, func(a, b claim) int { return a.place - b.place })
 	return Unknown
 }
 
@@ -139,7 +136,7 @@ func (s *residual) round() (changed bool, wrong origin) {
 			changed = true
 			out = e.Eq(x, e.Const(v, e.Width(t)))
 		}
-		if wrong = s.split(claim{out, cl.from | from, cl.place}, gen); wrong != 0 {
+		if wrong = s.split(claim{out, cl.from | from}, gen); wrong != 0 {
 			return true, wrong
 		}
 	}
@@ -176,7 +173,7 @@ func (s *residual) split(cl claim, gen uint32) (wrong origin) {
 		}
 		if c.mark[e] != gen {
 			c.mark[e] = gen
-			s.made = append(s.made, claim{e, cl.from, cl.place})
+			s.made = append(s.made, claim{e, cl.from})
 		}
 	}
 	return 0
