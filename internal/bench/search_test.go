@@ -24,7 +24,8 @@ import (
 
 var (
 	searchBudget  = flag.Uint64("budget", 5_000_000_000, "guest instructions of a run of BenchmarkSearch")
-	searchTime    = flag.Duration("run-time", 30*time.Minute, "wall clock of a run of BenchmarkSearch, at most: without models solving may take it all")
+	searchTime    = flag.Duration("run-time", 30*time.Minute, "wall clock of a run of BenchmarkSearch, at most")
+	searchNone    = flag.Duration("none-time", 5*time.Minute, "the same for a run without models, where solving may take all of it")
 	searchSeeds   = flag.Int("seeds", 5, "runs of BenchmarkSearch per target and strategy")
 	targetsOnly   = flag.String("targets", "", "those of BenchmarkSearch, BenchmarkSolver or BenchmarkWorkers whose names contain this")
 	searchBy      = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
@@ -38,6 +39,14 @@ var (
 type config struct {
 	name, strategy string
 	models         string
+}
+
+// limit is the wall clock of a run of k, at most.
+func (k config) limit() time.Duration {
+	if k.models == "none" {
+		return *searchNone
+	}
+	return *searchTime
 }
 
 // configs are what runs; strategies compares searches, the others with the first, and ablation what searches and models are worth.
@@ -160,7 +169,7 @@ func BenchmarkSearch(b *testing.B) {
 		for seed := range *searchSeeds {
 			for _, file := range files {
 				for _, k := range configs {
-					o := outcome{Target: targetName(file), Config: k.name, Seed: uint64(seed), Instructions: *searchBudget, Limit: *searchTime}
+					o := outcome{Target: targetName(file), Config: k.name, Seed: uint64(seed), Instructions: *searchBudget, Limit: k.limit()}
 					if !strings.Contains(o.Target, *targetsOnly) || *searchBy != "" && *searchBy != k.name || known[o] != nil {
 						continue
 					}
@@ -229,7 +238,7 @@ func rowsOf(files []string, known map[outcome]*outcome) (rows []*row) {
 		r := &row{target: targetName(file), language: map[string]string{".py": "Python", ".lua": "Lua"}[filepath.Ext(file)], of: map[string][]outcome{}}
 		for _, k := range configs {
 			for seed := range *searchSeeds {
-				if o := known[outcome{Target: r.target, Config: k.name, Seed: uint64(seed), Instructions: *searchBudget, Limit: *searchTime}]; o != nil {
+				if o := known[outcome{Target: r.target, Config: k.name, Seed: uint64(seed), Instructions: *searchBudget, Limit: k.limit()}]; o != nil {
 					r.of[k.name] = append(r.of[k.name], *o)
 				}
 			}
@@ -269,8 +278,8 @@ func report(rows []*row) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "# Search strategies and models\n\nGenerated: make bench-search. %d guest instructions a run, up to %d seeds, mean and standard deviation (`make bench-search` goes on where it was left: search.jsonl). The targets are libraries of Debian 12 with\n"+
 		"inputs of the sizes in the CHEF paper (table 3): bytes of each symbolic argument. *Share*: of the low-level paths, those that were new high-level paths.\n"+
-		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *Time*: a run was ended after %v; *n seeds*: the others have not run yet.\n\n![the factors as a plot](search.svg)\n\n",
-		*searchBudget, *searchSeeds, *searchTime)
+		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *Time*: a run was ended after %v, without models after %v; *n seeds*: the others have not run yet.\n\n![the factors as a plot](search.svg)\n\n",
+		*searchBudget, *searchSeeds, *searchTime, *searchNone)
 	fmt.Fprint(&t, strategies.table(rows, true), shares(rows), ablation.table(rows, false))
 	return t.String()
 }

@@ -126,9 +126,9 @@ func (s *complete) Remove(ids map[uint64]bool) {
 }
 
 // Learn implements search.Learner.
-func (s *complete) Learn(at search.Place, fresh bool) {
+func (s *complete) Learn(at search.Place, fresh bool, cost uint64) {
 	if l, ok := s.sr.(search.Learner); ok {
-		l.Learn(at, fresh)
+		l.Learn(at, fresh, cost)
 	}
 }
 

@@ -138,6 +138,7 @@ type Explorer struct {
 	at       high.ID      // where cur was picked
 	from     search.Place // where cur was forked
 	size     int          // of the high-level tree when cur was picked
+	spent    uint64       // instructions until then
 	gaveWay  bool         // cur waits
 	trail    *Trail       // the path to follow; nil when exploring
 	nextID   uint64
@@ -269,7 +270,7 @@ func (x *Explorer) loop(c context.Context) {
 // learn tells the searcher what became of its choice.
 func (x *Explorer) learn() {
 	if l, ok := x.sr.(search.Learner); ok && x.cfg.High != nil {
-		l.Learn(x.from, x.cfg.High.Tree.Size() > x.size)
+		l.Learn(x.from, x.cfg.High.Tree.Size() > x.size, x.Counts.Total-x.spent)
 	}
 }
 
@@ -387,7 +388,11 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 		p := s.Fork()
 		p.Excl = append(p.Excl, state.Constraint{R: r, V: v})
 		x.Counts.Forks++
-		x.add(candidateOf(p, here, x.placeOf(s, pc)))
+		at := x.placeOf(s, pc)
+		if w == 1 {
+			at.Arm = 2 - v
+		}
+		x.add(candidateOf(p, here, at))
 	}
 	s.Record(x.ctx, kind, pc, r, v)
 	x.node = search.Child(here)

@@ -73,7 +73,7 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 		x.count(p)
 		return nil, true
 	}
-	x.node, x.at, x.from = p.node, p.at, p.place
+	x.node, x.at, x.from, x.spent = p.node, p.at, p.place, x.Counts.Total
 	if x.cfg.High != nil {
 		x.size = x.cfg.High.Tree.Size()
 	}

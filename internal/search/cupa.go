@@ -11,7 +11,8 @@ import (
 // Place is where a candidate was forked, in the terms of the program and of the
 // machine. Zero fields are unknown. It is a function of the path.
 type Place struct {
-	PC uint64 // of the instruction that forked
+	PC  uint64 // of the instruction that forked
+	Arm uint64 // of a decision between two: 1 + the value left to the candidate; else 0
 
 	// Of the interpreted program, if its high level is known.
 	Dynamic uint64 // node of the high-level execution tree
@@ -34,7 +35,7 @@ var schemes = map[string]func(*Place) uint64{
 	// Weighted: by the Guide, and by forkWeight.
 	"branch-distance": func(p *Place) uint64 { return p.Static },
 	"fork-weight":     func(p *Place) uint64 { return p.Chain },
-	// The classes of hlpc-dynamic, weighed by the yield of their instruction: two levels, see NewCUPA.
+	// The classes of hlpc-dynamic, weighed by what the forks of their instruction have yielded: three levels, see NewCUPA.
 	"hlpc-yield": func(p *Place) uint64 { return p.Static },
 }
 
@@ -57,8 +58,8 @@ const forkWeight = 0.75
 // among the children of each class with equal probability, or by weight.
 //
 // A pick costs a step per level, and a logarithm per weighted one. When something was learned, by the Guide or from the
-// candidates picked before, classes are weighed anew, but not before guideEvery picks more: there are no more of them than the
-// program has instructions.
+// candidates picked before, classes are weighed anew, but not before guideEvery picks more. The Guide's are no more than the
+// program has instructions; of those that yield, the ones below the instructions something was learned about.
 type cupa struct {
 	levels []string
 	key    []func(*Place) uint64
@@ -66,16 +67,31 @@ type cupa struct {
 	rng    *rand.Rand
 	at     map[uint64]*class // the leaf of each candidate
 	guide  Guide
-	guided int               // edges of the guide when classes were last weighed
-	picks  int               // since then
-	yields map[uint64]*yield // by high-level program counter
-	stale  bool              // something was learned since then
+	guided int // edges of the guide when classes were last weighed
+	picks  int // since then
+
+	yields map[fork]*yield
+	all    yield           // of all of them
+	stale  map[uint64]bool // the instructions that something was learned about since then
 }
 
-// yield counts the candidates of an instruction that were picked, and those of them that led to something new.
-type yield struct{ picked, fresh float64 }
+// fork is a branch of the interpreter's code while it executes a high-level instruction, and what it leaves.
+type fork struct{ static, at uint64 }
 
-const guideEvery = 16
+// whole is an instruction's fork that stands for all of them.
+const whole = ^uint64(0)
+
+// branch is the key of p's fork: addresses have 47 bits.
+func branch(p *Place) uint64 { return p.PC<<2 | p.Arm }
+
+// yield counts candidates that were picked, those of them that led to something new, and the instructions that took.
+type yield struct{ picked, fresh, cost float64 }
+
+const (
+	guideEvery = 16
+	pickCost   = 50_000 // in instructions: what a path costs besides its own
+	doubt      = 2      // how many picks make what they tell of a fork count as much as what is known of its instruction
+)
 
 // class is a set of candidates.
 type class struct {
@@ -86,11 +102,12 @@ type class struct {
 	index map[uint64]*class
 	sum   fenwick  // of the children's weights; nil if all are equal
 	cand  []uint64 // of a leaf, oldest first
+	yield *yield   // of an instruction or a fork, where these are levels
 }
 
 // NewCUPA returns a class-uniform searcher with the schemes named, from the root on.
 func NewCUPA(names []string, seed uint64) (Searcher, error) {
-	s := &cupa{root: &class{}, rng: source(seed), at: map[uint64]*class{}, yields: map[uint64]*yield{}}
+	s := &cupa{root: &class{}, rng: source(seed), at: map[uint64]*class{}, yields: map[fork]*yield{}, stale: map[uint64]bool{}}
 	for i, n := range names {
 		f, ok := schemes[n]
 		if !ok {
@@ -101,7 +118,7 @@ func NewCUPA(names []string, seed uint64) (Searcher, error) {
 		}
 		s.levels, s.key = append(s.levels, n), append(s.key, f)
 		if n == "hlpc-yield" {
-			s.levels, s.key = append(s.levels, "hlpc-dynamic"), append(s.key, schemes["hlpc-dynamic"])
+			s.levels, s.key = append(s.levels, "fork-yield", "hlpc-dynamic"), append(s.key, branch, schemes["hlpc-dynamic"])
 		}
 	}
 	if len(names) == 0 {
@@ -117,7 +134,9 @@ func (s *cupa) forks(level int) bool { return s.levels[level] == "fork-weight" }
 func (s *cupa) distances(level int) bool {
 	return s.levels[level] == "branch-distance" && s.guide != nil
 }
-func (s *cupa) yielding(level int) bool { return s.levels[level] == "hlpc-yield" }
+func (s *cupa) yielding(level int) bool {
+	return s.levels[level] == "hlpc-yield" || s.levels[level] == "fork-yield"
+}
 
 // learns tells that the children of a class at level are weighed by what is learned.
 func (s *cupa) learns(level int) bool { return s.distances(level) || s.yielding(level) }
@@ -127,25 +146,40 @@ func (s *cupa) weight(level int, kid *class) float64 {
 	if s.distances(level) {
 		return s.guide.Weight(kid.key)
 	}
-	y := s.yields[kid.key]
+	if s.levels[level] == "hlpc-yield" {
+		return kid.sum.total()
+	}
+	return s.rate(kid) * float64(len(kid.kids))
+}
+
+// rate is how much that is new an instruction spent on a candidate of fork f is expected to lead to. What is not yet known of f is as with
+// its high-level instruction, and what is not known of that as with all.
+func (s *cupa) rate(f *class) float64 {
+	of, static := f.yield, f.up.yield
+	fresh := (static.fresh + 1) / (static.picked + 2) // Laplace's rule of succession
+	cost := (static.cost + (s.all.cost+pickCost)/(s.all.picked+1)) / (static.picked + 1)
+	return (of.fresh + doubt*fresh) / (of.cost + doubt*cost + (of.picked+doubt)*pickCost)
+}
+
+func (s *cupa) yieldOf(f fork) *yield {
+	y := s.yields[f]
 	if y == nil {
 		y = &yield{}
+		s.yields[f] = y
 	}
-	return (y.fresh + 1) / (y.picked + 2) * float64(len(kid.kids)) // Laplace's rule of succession, for each child
+	return y
 }
 
 // Learn implements Learner.
-func (s *cupa) Learn(at Place, fresh bool) {
-	y := s.yields[at.Static]
-	if y == nil {
-		y = &yield{}
-		s.yields[at.Static] = y
+func (s *cupa) Learn(at Place, fresh bool, cost uint64) {
+	for _, y := range []*yield{&s.all, s.yieldOf(fork{at.Static, whole}), s.yieldOf(fork{at.Static, branch(&at)})} {
+		y.picked++
+		y.cost += float64(cost)
+		if fresh {
+			y.fresh++
+		}
 	}
-	y.picked++
-	if fresh {
-		y.fresh++
-	}
-	s.stale = true
+	s.stale[at.Static] = true
 }
 
 // Guide implements Guided. It comes before the first candidate.
@@ -163,21 +197,33 @@ func (s *cupa) Add(c Candidate) {
 			}
 			n.index[k] = kid
 			n.kids = append(n.kids, kid)
+			switch s.levels[i] {
+			case "hlpc-yield":
+				kid.yield = s.yieldOf(fork{k, whole})
+			case "fork-yield":
+				kid.yield = s.yieldOf(fork{n.key, k})
+			}
 			switch {
 			case s.forks(i):
 				n.sum = n.sum.append(0)
 			case s.learns(i):
 				n.sum = n.sum.append(s.weight(i, kid))
 			}
-			if i > 0 && s.yielding(i-1) {
-				n.up.sum.set(n.slot, s.weight(i-1, n))
-			}
+			s.upwards(n, i-1)
 		}
 		n = kid
 	}
 	n.cand = append(n.cand, c.ID)
 	s.at[c.ID] = n
 	s.weigh(n)
+}
+
+// upwards weighs n, which is at level, and the classes above it that yield.
+func (s *cupa) upwards(n *class, level int) {
+	for ; level >= 0 && s.yielding(level); level-- {
+		n.up.sum.set(n.slot, s.weight(level, n))
+		n = n.up
+	}
 }
 
 // chainWeight is the weight of a chain of n forks: 1 for the last, forkWeight for the one before, and so on.
@@ -196,12 +242,13 @@ func (s *cupa) Next() (uint64, bool) {
 	if len(s.at) == 0 {
 		return 0, false
 	}
-	if s.guide != nil && s.guided != s.guide.Edges() {
-		s.guided, s.stale = s.guide.Edges(), true
-	}
-	if s.picks++; s.picks >= guideEvery && s.stale {
-		s.picks, s.stale = 0, false
+	moved := s.guide != nil && s.guided != s.guide.Edges()
+	if s.picks++; s.picks >= guideEvery && (moved || len(s.stale) > 0) {
+		s.picks = 0
 		s.reweigh(s.root, 0)
+		if clear(s.stale); moved {
+			s.guided = s.guide.Edges()
+		}
 	}
 	n := s.root
 	for range s.key {
@@ -224,24 +271,24 @@ func (s *cupa) Next() (uint64, bool) {
 	return id, true
 }
 
-// reweigh weighs all classes below n, which is at level.
+// reweigh weighs the classes below n, which is at level.
 func (s *cupa) reweigh(n *class, level int) {
-	if level == len(s.key) {
+	learns := false
+	for l := level; l < len(s.levels); l++ {
+		learns = learns || s.learns(l)
+	}
+	if !learns {
 		return
+	}
+	for _, k := range n.kids {
+		if s.levels[level] != "hlpc-yield" || s.stale[k.key] {
+			s.reweigh(k, level+1)
+		}
 	}
 	if s.learns(level) {
 		n.sum = n.sum[:0]
 		for _, k := range n.kids {
 			n.sum = n.sum.append(s.weight(level, k))
-		}
-	}
-	deeper := false
-	for l := level + 1; l < len(s.levels); l++ {
-		deeper = deeper || s.learns(l)
-	}
-	if deeper {
-		for _, k := range n.kids {
-			s.reweigh(k, level+1)
 		}
 	}
 }
@@ -268,9 +315,7 @@ func (s *cupa) drop(n *class, i int) {
 		}
 		n = up
 	}
-	if level >= 0 && s.yielding(level) {
-		n.up.sum.set(n.slot, s.weight(level, n))
-	}
+	s.upwards(n, level)
 }
 
 func (s *cupa) Remove(ids map[uint64]bool) {

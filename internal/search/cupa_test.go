@@ -1,8 +1,10 @@
 package search
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -152,38 +154,104 @@ func TestBranchDistance(t *testing.T) {
 	}
 }
 
-// Classes are picked by the yield of their instruction, whatever has come and gone.
+// Places are picked by what the forks of their instruction have yielded, whatever has come and gone.
 func TestYield(t *testing.T) {
-	got := [3]int{}
-	places := []Place{{Dynamic: 1, Static: 1, PC: 1}, {Dynamic: 2, Static: 1, PC: 1}, {Dynamic: 3, Static: 2, PC: 1}}
+	got := [5]int{}
+	places := []Place{
+		{Dynamic: 1, Static: 1, PC: 1}, {Dynamic: 2, Static: 1, PC: 1}, // a fork that yields
+		{Dynamic: 1, Static: 1, PC: 2},         // one of the same instruction that nothing is known of
+		{Dynamic: 1, Static: 1, PC: 1, Arm: 2}, // the other arm, which does not yield
+		{Dynamic: 3, Static: 2, PC: 1},         // an instruction that costs more
+	}
 	for seed := range uint64(3000) {
-		s, err := NewCUPA([]string{"hlpc-yield", "llpc"}, seed)
+		s, err := NewCUPA([]string{"hlpc-yield"}, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		learn := func(p Place, picked, fresh int) {
+		learn := func(p Place, picked, fresh int, cost uint64) {
 			for i := range picked {
-				s.(Learner).Learn(p, i < fresh)
+				s.(Learner).Learn(p, i < fresh, cost)
 			}
 		}
-		learn(Place{Static: 1}, 18, 9) // weight 10/20
+		learn(places[0], 8, 7, 50_000)
 		gone := map[uint64]bool{}
 		for i := range uint64(300) {
-			s.Add(Candidate{ID: i, Place: places[i%3]})
-			s.Add(Candidate{ID: 1000 + i, Place: Place{Dynamic: 10 + i, Static: 1 + i%2}})
+			s.Add(Candidate{ID: i, Place: places[i%5]})
+			s.Add(Candidate{ID: 1000 + i, Place: Place{Dynamic: 10 + i, Static: 1 + i%2, PC: i % 3}})
 			gone[1000+i] = true
 		}
 		s.Remove(gone)
-		learn(Place{Static: 2}, 6, 0) // 1/8
+		learn(places[3], 8, 0, 150_000)
+		learn(places[4], 8, 7, 950_000)
 		for range guideEvery {
 			s.Next()
 		}
 		id, _ := s.Next()
-		got[id%3]++
+		got[id%5]++
 	}
-	for i, w := range []float64{10.0 / 20, 10.0 / 20, 1.0 / 8} {
-		if p := w / (2*10.0/20 + 1.0/8); !near(got[i], 3000, p) {
-			t.Errorf("class %d came first %d of 3000 times, expected %.0f", i, got[i], p*3000)
+	// Of new paths and thousands of instructions: all cost (8*50 + 8*150 + 8*950 + 50)/25 = 370, instruction 1 (1600 + 370)/17 = 115.9 and
+	// yields 8/18, instruction 2 costs (7600 + 370)/9 = 885.6 and yields 8/10.
+	yields := (7 + 2*8/18.) / (400 + 2*115.9 + 10*50)
+	unknown := (2 * 8 / 18.) / (2*115.9 + 2*50)
+	fails := (2 * 8 / 18.) / (1200 + 2*115.9 + 10*50)
+	costs := (7 + 2*8/10.) / (7600 + 2*885.6 + 10*50)
+	sum := 2*yields + unknown + fails + costs
+	for i, w := range []float64{yields, yields, unknown, fails, costs} {
+		if !near(got[i], 3000, w/sum) {
+			t.Errorf("class %d came first %d of 3000 times, expected %.0f", i, got[i], w/sum*3000)
+		}
+	}
+}
+
+// What comes and goes keeps the weights of classes true, and what is learned does when classes are weighed anew.
+func TestWeightsStayTrue(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		made, err := NewCUPA([]string{"stack", "hlpc-yield"}, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := made.(*cupa)
+		place := func() Place {
+			d := r.Uint64N(30)
+			return Place{PC: r.Uint64N(4), Arm: r.Uint64N(3), Dynamic: d, Static: d % 5, Stack: d % 2}
+		}
+		for id := range uint64(400) {
+			switch r.IntN(4) {
+			case 0:
+				s.Next()
+			case 1:
+				if len(s.at) > 0 {
+					s.Remove(map[uint64]bool{slices.Min(slices.Collect(maps.Keys(s.at))): true})
+				}
+			default:
+				s.Add(Candidate{ID: id, Place: place()})
+			}
+			if id%40 == 0 {
+				for range 10 {
+					s.Learn(place(), r.IntN(2) == 0, r.Uint64N(1e6))
+				}
+				for static := range uint64(5) {
+					s.stale[static] = true
+				}
+				s.reweigh(s.root, 0)
+				clear(s.stale)
+			}
+			for _, stack := range s.root.kids {
+				for _, static := range stack.kids {
+					total := 0.0
+					for _, f := range static.kids {
+						w := s.rate(f) * float64(len(f.kids))
+						total += w
+						if got := static.sum.get(f.slot); math.Abs(got-w) > 1e-9*w {
+							t.Fatalf("seed %d, step %d: fork %x of instruction %d weighs %g, expected %g", seed, id, f.key, static.key, got, w)
+						}
+					}
+					if got := stack.sum.get(static.slot); math.Abs(got-total) > 1e-9*total {
+						t.Fatalf("seed %d, step %d: instruction %d weighs %g, expected %g", seed, id, static.key, got, total)
+					}
+				}
+			}
 		}
 	}
 }
@@ -230,7 +298,7 @@ func BenchmarkPick(b *testing.B) {
 				for b.Loop() {
 					s.Next()
 					if s, ok := s.(Learner); ok {
-						s.Learn(place(), id%3 == 0)
+						s.Learn(place(), id%3 == 0, 1000)
 					}
 					add(id)
 					id++

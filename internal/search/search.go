@@ -83,8 +83,8 @@ type Guided interface{ Guide(Guide) }
 // Learner is a Searcher that is told what became of the candidates it has chosen.
 type Learner interface {
 	// Learn is called when the path of a candidate that was forked at a place has ended, or there was none; fresh: it went
-	// through the interpreted program where none had been.
-	Learn(at Place, fresh bool)
+	// through the interpreted program where none had been; cost: the instructions it took.
+	Learn(at Place, fresh bool, cost uint64)
 }
 
 // Guide gives g to the members that can use it.
@@ -97,10 +97,10 @@ func (p *portfolio) Guide(g Guide) {
 }
 
 // Learn passes on what became of a candidate to the members that learn.
-func (p *portfolio) Learn(at Place, fresh bool) {
+func (p *portfolio) Learn(at Place, fresh bool, cost uint64) {
 	for _, m := range p.members {
 		if m, ok := m.(Learner); ok {
-			m.Learn(at, fresh)
+			m.Learn(at, fresh, cost)
 		}
 	}
 }
@@ -140,9 +140,9 @@ func newRandomPath(seed uint64) Searcher {
 	return &randomPath{root: &Node{}, rng: source(seed), at: map[uint64]*Node{}}
 }
 
-// cupaPath is CHEF's path-optimised instance (section 3.3), but for classes of high-level places that are weighed by what
-// those of the same instruction have yielded; cupaCov its coverage-optimised one (section 3.4).
-func cupaPath(seed uint64) Searcher { return mustCUPA([]string{"hlpc-yield", "llpc"}, seed) }
+// cupaPath is CHEF's path-optimised instance (section 3.3), but for classes that are weighed by what the same forks of the same
+// instruction have yielded; cupaCov its coverage-optimised one (section 3.4).
+func cupaPath(seed uint64) Searcher { return mustCUPA([]string{"hlpc-yield"}, seed) }
 func cupaCov(seed uint64) Searcher  { return mustCUPA([]string{"branch-distance", "fork-weight"}, seed) }
 func mustCUPA(names []string, seed uint64) Searcher {
 	s, err := NewCUPA(names, seed)
