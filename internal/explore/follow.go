@@ -23,6 +23,8 @@ type Trail struct {
 	Model expr.Assignment
 	// Open: a limit cut the path off; following ends with the log.
 	Open bool
+	// Unlogged: there are no Decisions, they are those of Model.
+	Unlogged bool
 
 	fork    bool     // following ends where the log does, at the fork that takes none of excl
 	excl    []uint64 // none: anywhere after the last decision
@@ -108,6 +110,10 @@ func (x *Explorer) decideAs(s *state.State, kind exec.DecisionKind, pc uint64, r
 			s.Excl = append(s.Excl, state.Constraint{R: r, V: v})
 		}
 		t.arrived = true
+		return
+	}
+	if t.Unlogged {
+		s.Record(x.ctx, kind, pc, r, x.ctx.Eval(r, s.Model))
 		return
 	}
 	v, ok := t.take(kind, pc)

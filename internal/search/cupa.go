@@ -149,7 +149,8 @@ func (s *cupa) weight(level int, kid *class) float64 {
 	if s.levels[level] == "hlpc-yield" {
 		return kid.sum.total()
 	}
-	return s.rate(kid) * float64(len(kid.kids))
+	r := s.rate(kid)
+	return r * r * math.Sqrt(float64(len(kid.kids))) // measured, see RATIONALE.md
 }
 
 // rate is how much that is new an instruction spent on a candidate of fork f is expected to lead to. What is not yet known of f is as with

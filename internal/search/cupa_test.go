@@ -195,8 +195,14 @@ func TestYield(t *testing.T) {
 	unknown := (2 * 8 / 18.) / (2*115.9 + 2*50)
 	fails := (2 * 8 / 18.) / (1200 + 2*115.9 + 10*50)
 	costs := (7 + 2*8/10.) / (7600 + 2*885.6 + 10*50)
-	sum := 2*yields + unknown + fails + costs
-	for i, w := range []float64{yields, yields, unknown, fails, costs} {
+	// A fork weighs the square of that, and the root of its places, which are two of the first.
+	two := yields * yields / math.Sqrt(2)
+	weights := []float64{two, two, unknown * unknown, fails * fails, costs * costs}
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	for i, w := range weights {
 		if !near(got[i], 3000, w/sum) {
 			t.Errorf("class %d came first %d of 3000 times, expected %.0f", i, got[i], w/sum*3000)
 		}
@@ -241,7 +247,7 @@ func TestWeightsStayTrue(t *testing.T) {
 				for _, static := range stack.kids {
 					total := 0.0
 					for _, f := range static.kids {
-						w := s.rate(f) * float64(len(f.kids))
+						w := s.rate(f) * s.rate(f) * math.Sqrt(float64(len(f.kids)))
 						total += w
 						if got := static.sum.get(f.slot); math.Abs(got-w) > 1e-9*w {
 							t.Fatalf("seed %d, step %d: fork %x of instruction %d weighs %g, expected %g", seed, id, f.key, static.key, got, w)

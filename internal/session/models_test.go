@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,9 +12,12 @@ import (
 	"time"
 
 	"symchef/internal/exec"
+	"symchef/internal/explore"
 	"symchef/internal/expr"
 	"symchef/internal/interp"
 	"symchef/internal/mem"
+	"symchef/internal/state"
+	"symchef/internal/testcase"
 )
 
 // subsets are all sets of families.
@@ -33,23 +37,23 @@ func subsets() (out [][]string) {
 
 // Models of interpreter functions change which low-level paths there are, and never what the program does: under
 // every set of families the classes and the high-level paths are the same, and native runs agree. What cannot be explored whole without
-// some family has no others. With SYMCHEF_SLOW=1 that is all examples, else two whose low-level paths the families change.
+// some family has no others, and the inputs of each class take the same high-level path there. With SYMCHEF_SLOW=1 that is all
+// examples, else two whose low-level paths the families change.
 func TestModelFamilies(t *testing.T) {
 	files := []string{"python/test_casefold.py", "lua/email.lua"}
 	slow := os.Getenv("SYMCHEF_SLOW") == "1"
+	limit := 3 * time.Second
 	if slow {
-		files = examples(t)
+		files, limit = examples(t), 30*time.Second
 	}
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
-			o := Options{Test: filepath.Join("../../examples", file), Time: 2 * time.Minute}
+			o := Options{Test: filepath.Join("../../examples", file)}
 			o.Interpreter = stockFor(t, file)
 			all := runIt(t, o)
 			all.sound(t)
+			o.Time = limit
 			for _, families := range subsets() {
-				if !slow && file == "lua/email.lua" && !slices.Contains(families, "pointers") {
-					continue // thousands of low-level paths
-				}
 				o.Models = families
 				e := runIt(t, o)
 				t.Logf("%q: %d low-level paths, exhausted: %v", families, e.summary.Paths.Low, e.summary.Exhausted)
@@ -62,6 +66,11 @@ func TestModelFamilies(t *testing.T) {
 					if r := e.summary.Replay; r.Agreed != len(e.tests) {
 						t.Errorf("models %q: replay %+v", families, r)
 					}
+					for _, x := range all.tests {
+						if got := concretely(t, o, x); got.Group != x.Group || !got.Outcome.Same(x.Outcome) || got.OutputSHA256 != x.OutputSHA256 {
+							t.Errorf("models %q: the inputs of %s take high-level path %s to %v, not %s to %v", families, x.ID, got.Group, got.Outcome, x.Group, x.Outcome)
+						}
+					}
 					continue
 				}
 				e.sound(t)
@@ -71,6 +80,42 @@ func TestModelFamilies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// concretely is the path that the inputs of x take under o.
+func concretely(t *testing.T, o Options, x testcase.Test) (got testcase.Test) {
+	t.Helper()
+	o.CacheDir, o.MaxMemory, o.StdinLen = cacheDir, 3<<30, -1
+	tgt, err := resolve(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(&o, tgt)
+	r.help, r.prog = func() {}, newProgress("none", io.Discard)
+	r.findHigh()
+	defer r.settle()
+	w := r.newWorker()
+	root, err := w.boot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := explore.ModelOf(w.ctx, x.Inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.x, err = explore.New(w.ctx, w.m, w.chain, explore.Config{
+		Strategy: "dfs", High: w.high, Layouts: tgt.desc.Layouts, OnBegin: w.onBegin,
+		OnPath: func(s *state.State, e explore.End) func() {
+			got, _ = w.testOf(s, e)
+			return func() {}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.x.Follow(t.Context(), root, &explore.Trail{Model: model, Unlogged: true}); err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
 
 // examples are the symbolic tests of the examples that have an end.
