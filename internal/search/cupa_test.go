@@ -156,12 +156,13 @@ func TestBranchDistance(t *testing.T) {
 
 // Places are picked by what the forks of their instruction have yielded, whatever has come and gone.
 func TestYield(t *testing.T) {
-	got := [5]int{}
+	got := [6]int{}
 	places := []Place{
 		{Dynamic: 1, Static: 1, PC: 1}, {Dynamic: 2, Static: 1, PC: 1}, // a fork that yields
 		{Dynamic: 1, Static: 1, PC: 2},         // one of the same instruction that nothing is known of
 		{Dynamic: 1, Static: 1, PC: 1, Arm: 2}, // the other arm, which does not yield
 		{Dynamic: 3, Static: 2, PC: 1},         // an instruction that costs more
+		{Dynamic: 4, Static: 3, PC: 1},         // one that nothing is known of
 	}
 	for seed := range uint64(3000) {
 		s, err := NewCUPA([]string{"hlpc-yield"}, seed)
@@ -176,7 +177,7 @@ func TestYield(t *testing.T) {
 		learn(places[0], 8, 7, 50_000)
 		gone := map[uint64]bool{}
 		for i := range uint64(300) {
-			s.Add(Candidate{ID: i, Place: places[i%5]})
+			s.Add(Candidate{ID: i, Place: places[i%6]})
 			s.Add(Candidate{ID: 1000 + i, Place: Place{Dynamic: 10 + i, Static: 1 + i%2, PC: i % 3}})
 			gone[1000+i] = true
 		}
@@ -187,7 +188,7 @@ func TestYield(t *testing.T) {
 			s.Next()
 		}
 		id, _ := s.Next()
-		got[id%5]++
+		got[id%6]++
 	}
 	// Of new paths and thousands of instructions: all cost (8*50 + 8*150 + 8*950 + 50)/25 = 370, instruction 1 (1600 + 370)/17 = 115.9 and
 	// yields 8/18, instruction 2 costs (7600 + 370)/9 = 885.6 and yields 8/10.
@@ -195,9 +196,10 @@ func TestYield(t *testing.T) {
 	unknown := (2 * 8 / 18.) / (2*115.9 + 2*50)
 	fails := (2 * 8 / 18.) / (1200 + 2*115.9 + 10*50)
 	costs := (7 + 2*8/10.) / (7600 + 2*885.6 + 10*50)
+	other := (2 * 1 / 2.) / (2*370. + 2*50)
 	// A fork weighs the square of that, and the root of its places, which are two of the first.
 	two := yields * yields / math.Sqrt(2)
-	weights := []float64{two, two, unknown * unknown, fails * fails, costs * costs}
+	weights := []float64{two, two, unknown * unknown, fails * fails, costs * costs, other * other}
 	sum := 0.0
 	for _, w := range weights {
 		sum += w
