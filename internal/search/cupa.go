@@ -59,7 +59,8 @@ const forkWeight = 0.75
 //
 // A pick costs a step per level, and a logarithm per weighted one. When something was learned, by the Guide or from the
 // candidates picked before, classes are weighed anew, but not before guideEvery picks more. The Guide's are no more than the
-// program has instructions; of those that yield, the ones below the instructions something was learned about.
+// program has instructions; of those that yield, the ones below the instructions something was learned about: others weigh what
+// they did when they came.
 type cupa struct {
 	levels []string
 	key    []func(*Place) uint64

@@ -174,7 +174,7 @@ func TestYield(t *testing.T) {
 				s.(Learner).Learn(p, i < fresh, cost)
 			}
 		}
-		learn(places[0], 8, 7, 50_000)
+		learn(places[0], 8, 7, 250_000)
 		gone := map[uint64]bool{}
 		for i := range uint64(300) {
 			s.Add(Candidate{ID: i, Place: places[i%6]})
@@ -190,13 +190,13 @@ func TestYield(t *testing.T) {
 		id, _ := s.Next()
 		got[id%6]++
 	}
-	// Of new paths and thousands of instructions: all cost (8*50 + 8*150 + 8*950 + 50)/25 = 370, instruction 1 (1600 + 370)/17 = 115.9 and
-	// yields 8/18, instruction 2 costs (7600 + 370)/9 = 885.6 and yields 8/10.
-	yields := (7 + 2*8/18.) / (400 + 2*115.9 + 10*50)
-	unknown := (2 * 8 / 18.) / (2*115.9 + 2*50)
-	fails := (2 * 8 / 18.) / (1200 + 2*115.9 + 10*50)
-	costs := (7 + 2*8/10.) / (7600 + 2*885.6 + 10*50)
-	other := (2 * 1 / 2.) / (2*370. + 2*50)
+	// Of new paths and thousands of instructions: all cost (8*250 + 8*150 + 8*950 + 50)/25 = 434, instruction 1 (3200 + 434)/17 = 213.8 and
+	// yields 8/18, instruction 2 costs (7600 + 434)/9 = 892.7 and yields 8/10.
+	yields := (7 + 2*8/18.) / (2000 + 2*213.8 + 10*50)
+	unknown := (2 * 8 / 18.) / (2*213.8 + 2*50)
+	fails := (2 * 8 / 18.) / (1200 + 2*213.8 + 10*50)
+	costs := (7 + 2*8/10.) / (7600 + 2*892.7 + 10*50)
+	other := (2 * 1 / 2.) / (2*227.8 + 2*50) // weighed when it came: (8*250 + 50)/9
 	// A fork weighs the square of that, and the root of its places, which are two of the first.
 	two := yields * yields / math.Sqrt(2)
 	weights := []float64{two, two, unknown * unknown, fails * fails, costs * costs, other * other}
