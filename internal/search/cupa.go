@@ -85,13 +85,15 @@ const whole = ^uint64(0)
 // branch is the key of p's fork: addresses have 47 bits.
 func branch(p *Place) uint64 { return p.PC<<2 | p.Arm }
 
-// yield counts candidates that were picked, those of them that led to something new, and the instructions that took.
+// yield counts candidates that were picked, those of them that led to something new, and the instructions that took. The past counts less
+// and less, since what has yielded is exhausted some time.
 type yield struct{ picked, fresh, cost float64 }
 
 const (
 	guideEvery = 16
-	pickCost   = 50_000 // in instructions: what a path costs besides its own
-	doubt      = 2      // how many picks make what they tell of a fork count as much as what is known of its instruction
+	pickCost   = 50_000        // in instructions: what a path costs besides its own
+	doubt      = 2             // how many picks make what they tell of a fork count as much as what is known of its instruction
+	memory     = 1 - 1.0/500.0 // what a pick counts, once another was learned of
 )
 
 // class is a set of candidates.
@@ -175,8 +177,7 @@ func (s *cupa) yieldOf(f fork) *yield {
 // Learn implements Learner.
 func (s *cupa) Learn(at Place, fresh bool, cost uint64) {
 	for _, y := range []*yield{&s.all, s.yieldOf(fork{at.Static, whole}), s.yieldOf(fork{at.Static, branch(&at)})} {
-		y.picked++
-		y.cost += float64(cost)
+		y.picked, y.fresh, y.cost = y.picked*memory+1, y.fresh*memory, y.cost*memory+float64(cost)
 		if fresh {
 			y.fresh++
 		}

@@ -190,13 +190,19 @@ func TestYield(t *testing.T) {
 		id, _ := s.Next()
 		got[id%6]++
 	}
-	// Of new paths and thousands of instructions: all cost (8*250 + 8*150 + 8*950 + 50)/25 = 434, instruction 1 (3200 + 434)/17 = 213.8 and
-	// yields 8/18, instruction 2 costs (7600 + 434)/9 = 892.7 and yields 8/10.
-	yields := (7 + 2*8/18.) / (2000 + 2*213.8 + 10*50)
-	unknown := (2 * 8 / 18.) / (2*213.8 + 2*50)
-	fails := (2 * 8 / 18.) / (1200 + 2*213.8 + 10*50)
-	costs := (7 + 2*8/10.) / (7600 + 2*892.7 + 10*50)
-	other := (2 * 1 / 2.) / (2*227.8 + 2*50) // weighed when it came: (8*250 + 50)/9
+	// Of new paths and thousands of instructions; n picks count as past(n), n further ones make of that past(n) times memory to the n.
+	past := func(n int) float64 { return (1 - math.Pow(memory, float64(n))) / (1 - memory) }
+	then := func(n int) float64 { return math.Pow(memory, float64(n)) }
+	eight := past(8)
+	all := (then(16)*250*eight + then(8)*150*eight + 950*eight + 50) / (past(24) + 1)
+	fresh1 := (then(9)*past(7) + 1) / (past(16) + 2)
+	cost1 := (then(8)*250*eight + 150*eight + all) / (past(16) + 1)
+	fresh2, cost2 := (then(1)*past(7)+1)/(eight+2), (950*eight+all)/(eight+1)
+	yields := (then(1)*past(7) + 2*fresh1) / (250*eight + 2*cost1 + (eight+2)*50)
+	unknown := 2 * fresh1 / (2*cost1 + 2*50)
+	fails := 2 * fresh1 / (150*eight + 2*cost1 + (eight+2)*50)
+	costs := (then(1)*past(7) + 2*fresh2) / (950*eight + 2*cost2 + (eight+2)*50)
+	other := (2 * 1 / 2.) / (2*(250*eight+50)/(eight+1) + 2*50) // weighed when it came
 	// A fork weighs the square of that, and the root of its places, which are two of the first.
 	two := yields * yields / math.Sqrt(2)
 	weights := []float64{two, two, unknown * unknown, fails * fails, costs * costs, other * other}
@@ -207,6 +213,23 @@ func TestYield(t *testing.T) {
 	for i, w := range weights {
 		if !near(got[i], 3000, w/sum) {
 			t.Errorf("class %d came first %d of 3000 times, expected %.0f", i, got[i], w/sum*3000)
+		}
+	}
+}
+
+// What has yielded thousands of times and is exhausted now counts for little.
+func TestYieldForgets(t *testing.T) {
+	made, err := NewCUPA([]string{"hlpc-yield"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := made.(*cupa)
+	for i := range 10_000 {
+		s.Learn(Place{Static: 1, PC: 1}, i < 5000, uint64(i/5000))
+	}
+	for _, y := range []*yield{&s.all, s.yieldOf(fork{1, whole}), s.yieldOf(fork{1, 1 << 2})} {
+		if y.fresh/y.picked > 0.001 || y.cost/y.picked < 0.999 {
+			t.Errorf("%+v", y)
 		}
 	}
 }
