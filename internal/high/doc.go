@@ -73,11 +73,11 @@ func (t *Tree) location(s Step) Location {
 // add appends n and what is below; complete tells that nothing is left above it.
 func (d *Doc) add(t *Tree, n *Node, parent int, complete bool) int {
 	at := len(d.Nodes)
-	out := DocNode{Parent: parent, Steps: len(n.Steps), Low: len(n.Ends)}
-	if len(n.Steps) > 0 {
-		out.First, out.Last = t.location(n.Steps[0]), t.location(n.Steps[len(n.Steps)-1])
+	out := DocNode{Parent: parent, Steps: n.Steps.Len(), Low: len(n.Ends)}
+	if out.Steps > 0 {
+		out.First, out.Last = t.location(t.Table[n.Steps.at(0)]), t.location(t.Table[n.Steps.at(out.Steps-1)])
 	}
-	first := len(n.Steps) + 1 // where something is left
+	first := out.Steps + 1 // where something is left
 	for _, p := range slices.Concat(n.Lost, n.open) {
 		first = min(first, p)
 	}
@@ -94,7 +94,7 @@ func (d *Doc) add(t *Tree, n *Node, parent int, complete bool) int {
 	}
 	d.Nodes = append(d.Nodes, out)
 	for _, k := range n.Kids {
-		low := d.add(t, k, at, complete && first > len(n.Steps))
+		low := d.add(t, k, at, complete && first > out.Steps)
 		d.Nodes[at].Low += low
 	}
 	return d.Nodes[at].Low
@@ -129,11 +129,11 @@ func (t *Tree) merge(u *Tree, n *Node, at Place) {
 		if here(&open, pos) {
 			t.Open(at)
 		}
-		if pos == len(n.Steps) {
+		if pos == n.Steps.Len() {
 			break
 		}
-		s := n.Steps[pos]
-		at = t.Advance(at, Step{t.code(u.Codes[s.Code-1]), s.Offset})
+		s := u.Table[n.Steps.at(pos)]
+		at = t.Advance(at, []uint32{t.number(Step{t.code(u.Codes[s.Code-1]), s.Offset})})
 	}
 	for _, k := range n.Kids {
 		t.merge(u, k, at)

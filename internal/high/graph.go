@@ -19,6 +19,7 @@ type nodeID uint32
 
 type node struct {
 	static, handler uint64
+	number          uint32 // 1 + that in Tree.Table; 0: not known yet
 	next            []nodeID
 }
 

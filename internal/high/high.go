@@ -105,6 +105,7 @@ type Tracker struct {
 	digest  hlpc.Digest // of the code object that was executed last
 	code    uint32      // its number in Tree.Codes; 0: none yet
 	sources map[Step]string
+	numbers []uint32 // of the steps of a run, in Tree.Table
 }
 
 // NewTracker returns a tracker for the interpreter that res describes.
@@ -152,16 +153,23 @@ func (t *Tracker) follow(r *hlpc.Run) {
 		t.digest, t.code = r.Code.Digest, t.Tree.code(r.Code.Digest)
 	}
 	code := binary.LittleEndian.Uint64(r.Code.Digest[:])
-	id, static, node, at, last := p.ID, p.Static, f.at, p.at, p.last
+	id, static, at := p.ID, p.Static, f.at
+	t.numbers = t.numbers[:0]
 	for _, s := range r.Steps {
 		offset := r.Offset(s.Value)
 		static = mix(code, offset)
 		id = id.after(static)
-		node = t.Graph.step(node, static, s.Target)
-		last = Step{t.code, uint32(offset)}
-		at = t.Tree.Advance(at, last)
+		at = t.Graph.step(at, static, s.Target)
+		n := &t.Graph.nodes[at]
+		if n.number == 0 {
+			n.number = 1 + t.Tree.number(Step{t.code, uint32(offset)})
+		}
+		t.numbers = append(t.numbers, n.number-1)
 	}
-	p.ID, p.Static, f.at, p.at, p.last = id, static, node, at, last
+	if n := len(t.numbers); n > 0 {
+		p.last = t.Tree.Table[t.numbers[n-1]]
+	}
+	p.ID, p.Static, f.at, p.at = id, static, at, t.Tree.Advance(p.at, t.numbers)
 	p.Steps += len(r.Steps)
 }
 

@@ -17,16 +17,18 @@ type Step struct {
 type Tree struct {
 	Root  Node
 	Codes []hlpc.Digest
+	Table []Step // each step once
 	// Labels name code objects for people.
 	Labels map[hlpc.Digest]hlpc.Label
 
-	index map[hlpc.Digest]uint32
-	steps int
+	index   map[hlpc.Digest]uint32
+	numbers map[Step]uint32 // in Table
+	steps   int
 }
 
 // Node is a sequence of steps that all paths through it share.
 type Node struct {
-	Steps []Step
+	Steps Steps
 	Kids  []*Node // in order of discovery; their first steps differ
 	Ends  []End
 	// Lost are positions, in steps of the node, where low-level paths were given up; open those where some wait. The
@@ -74,6 +76,20 @@ func (t *Tree) code(d hlpc.Digest) uint32 {
 	return i
 }
 
+// number is where s stands in the Table.
+func (t *Tree) number(s Step) uint32 {
+	i, known := t.numbers[s]
+	if !known {
+		if t.numbers == nil {
+			t.numbers = map[Step]uint32{}
+		}
+		i = uint32(len(t.Table))
+		t.Table = append(t.Table, s)
+		t.numbers[s] = i
+	}
+	return i
+}
+
 func (t *Tree) label(d hlpc.Digest, l hlpc.Label) {
 	if t.Labels == nil {
 		t.Labels = map[hlpc.Digest]hlpc.Label{}
@@ -86,45 +102,42 @@ func (t *Tree) now(p Place) Place {
 	if p.node == nil {
 		p.node = &t.Root
 	}
-	for p.pos > len(p.node.Steps) {
-		p.pos -= len(p.node.Steps)
+	for p.pos > p.node.Steps.Len() {
+		p.pos -= p.node.Steps.Len()
 		p.node = p.node.own
 	}
 	return p
 }
 
-// Advance returns the place after step s at p, which is made if need be.
-func (t *Tree) Advance(p Place, s Step) Place {
+// Advance returns the place after the steps with these numbers at p, which is made if need be.
+func (t *Tree) Advance(p Place, list []uint32) Place {
 	p = t.now(p)
-	n := p.node
-	switch {
-	case p.pos < len(n.Steps):
-		if n.Steps[p.pos] == s {
-			return Place{n, p.pos + 1}
+	for {
+		n := p.node
+		k := n.Steps.match(p.pos, list)
+		p.pos, list = p.pos+k, list[k:]
+		if len(list) == 0 {
+			return p
 		}
-		n.cut(p.pos)
-	case len(n.Kids) == 0:
-		if len(n.Steps) == cap(n.Steps) {
-			n.Steps = slices.Grow(n.Steps, max(len(n.Steps), 8)) // twice as many: append copies long slices more often
+		if p.pos < n.Steps.Len() {
+			n.cut(p.pos)
+		} else if len(n.Kids) == 0 {
+			n.Steps.append(list)
+			t.steps += len(list)
+			return Place{n, p.pos + len(list)}
 		}
-		n.Steps = append(n.Steps, s)
-		t.steps++
-		return Place{n, p.pos + 1}
+		i := slices.IndexFunc(n.Kids, func(k *Node) bool { return k.Steps.at(0) == list[0] })
+		if i < 0 {
+			i = len(n.Kids)
+			n.Kids = append(n.Kids, &Node{up: n})
+		}
+		p = Place{n.Kids[i], 0}
 	}
-	for _, k := range n.Kids {
-		if k.Steps[0] == s {
-			return Place{k, 1}
-		}
-	}
-	k := &Node{Steps: []Step{s}, up: n}
-	n.Kids = append(n.Kids, k)
-	t.steps++
-	return Place{k, 1}
 }
 
 // cut keeps the first pos steps of n and moves the rest to a new kid.
 func (n *Node) cut(pos int) {
-	rest := &Node{Steps: slices.Clone(n.Steps[pos:]), Kids: n.Kids, up: n, own: n.own}
+	rest := &Node{Steps: n.Steps.cut(pos), Kids: n.Kids, up: n, own: n.own}
 	for _, k := range rest.Kids {
 		k.up = rest
 	}
@@ -143,7 +156,7 @@ func (n *Node) cut(pos int) {
 		}
 	}
 	n.waits = slices.DeleteFunc(n.waits, func(w wait) bool { return w.pos > pos })
-	n.Steps, n.Kids, n.own = n.Steps[:pos:pos], []*Node{rest}, rest
+	n.Kids, n.own = []*Node{rest}, rest
 }
 
 // split divides positions into those up to pos and those beyond, counted from there.
@@ -185,7 +198,8 @@ func (t *Tree) OpenAt(dynamic []uint64) {
 }
 
 func (t *Tree) openAt(n *Node, id ID, left map[uint64]bool) {
-	for i, s := range n.Steps {
+	for i := range n.Steps.Len() {
+		s := t.Table[n.Steps.at(i)]
 		id = id.after(mix(binary.LittleEndian.Uint64(t.Codes[s.Code-1][:]), uint64(s.Offset)))
 		if left[id[0]] {
 			n.open = append(n.open, i+1)
@@ -226,7 +240,7 @@ func (t *Tree) Least(p Place) (id uint64, ok bool) {
 			}
 		}
 		if n.up != nil {
-			end = len(n.up.Steps)
+			end = n.up.Steps.Len()
 		}
 	}
 	return id, ok

@@ -9,11 +9,20 @@ import (
 // walk follows the tree from the root to p and returns the steps.
 func walk(t *Tree, p Place) []Step {
 	p = t.now(p)
-	out := slices.Clone(p.node.Steps[:p.pos])
+	out := stepsOf(t, p.node)[:p.pos]
 	for n := p.node.up; n != nil; n = n.up {
-		out = append(slices.Clone(n.Steps), out...)
+		out = append(stepsOf(t, n), out...)
 	}
 	return out
+}
+
+func stepsOf(t *Tree, n *Node) (l []Step) {
+	for _, c := range n.Steps.Chunks {
+		for _, s := range c {
+			l = append(l, t.Table[s])
+		}
+	}
+	return l
 }
 
 // Random paths that grow and fork keep their own sequences of steps, equal sequences are at
@@ -42,7 +51,7 @@ func TestTree(t *testing.T) {
 			ended[string(key)]++
 		default:
 			s := Step{0, uint32(r.IntN(2))}
-			p.at = tree.Advance(p.at, s)
+			p.at = tree.Advance(p.at, []uint32{tree.number(s)})
 			p.steps = append(p.steps, s)
 		}
 	}
@@ -52,7 +61,7 @@ func TestTree(t *testing.T) {
 		w := path{steps: paths[r.IntN(len(paths))].steps}
 		w.steps = slices.Clone(w.steps[:r.IntN(len(w.steps)+1)])
 		for _, s := range w.steps {
-			w.at = tree.Advance(w.at, s)
+			w.at = tree.Advance(w.at, []uint32{tree.number(s)})
 		}
 		id := uint64(len(waits))
 		tree.Wait(w.at, id)
@@ -77,7 +86,7 @@ func TestTree(t *testing.T) {
 		if got != least {
 			t.Fatalf("seed %d: the least advanced on the way to %v waits after %d steps, not %d", seed, p.steps, got, least)
 		}
-		p.at = tree.Advance(p.at, Step{0, 2}) // cuts nodes
+		p.at = tree.Advance(p.at, []uint32{tree.number(Step{0, 2})}) // cuts nodes
 		p.steps = append(p.steps, Step{0, 2})
 	}
 	prefixes := map[string]bool{}
@@ -96,11 +105,11 @@ func TestTree(t *testing.T) {
 	}
 	var visit func(n *Node, above []byte)
 	visit = func(n *Node, above []byte) {
-		for _, s := range n.Steps {
+		for _, s := range stepsOf(&tree, n) {
 			above = append(above, byte(s.Offset))
 		}
 		for _, e := range n.Ends {
-			ended[string(above[:len(above)-len(n.Steps)+e.Pos])]--
+			ended[string(above[:len(above)-n.Steps.Len()+e.Pos])]--
 		}
 		if len(n.Kids) == 1 {
 			t.Errorf("seed %d: a node with one kid is not folded", seed)
@@ -144,7 +153,7 @@ func TestComplete(t *testing.T) {
 			var tree Tree
 			walk := func(at Place, offsets ...uint32) Place {
 				for _, o := range offsets {
-					at = tree.Advance(at, Step{tree.code([16]byte{1}), o})
+					at = tree.Advance(at, []uint32{tree.number(Step{tree.code([16]byte{1}), o})})
 				}
 				return at
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 // checkpointVersion changes whenever the content of a checkpoint does.
-const checkpointVersion = 6
+const checkpointVersion = 7
 
 // checkpoint is what a run needs to go on: all that is not explored, and the
 // numbers of what is. It goes with the first TestsSize bytes of the test cases.
