@@ -59,10 +59,10 @@ func (s *Steps) cut(n int) (rest Steps) {
 		i += len(chunk)
 	}
 	whole := n / chunkLen
-	last := s.Chunks[whole:]
-	s.Chunks = s.Chunks[:whole:whole]
 	if n %= chunkLen; n > 0 {
-		s.Chunks = append(s.Chunks, append([]uint32(nil), last[0][:n]...))
+		s.Chunks[whole] = s.Chunks[whole][:n]
+		whole++
 	}
+	s.Chunks = s.Chunks[:whole:whole]
 	return rest
 }

@@ -50,9 +50,12 @@ func TestTree(t *testing.T) {
 			}
 			ended[string(key)]++
 		default:
-			s := Step{0, uint32(r.IntN(2))}
-			p.at = tree.Advance(p.at, []uint32{tree.number(s)})
-			p.steps = append(p.steps, s)
+			var list []uint32
+			for range r.IntN(3) {
+				s := Step{0, uint32(r.IntN(2))}
+				list, p.steps = append(list, tree.number(s)), append(p.steps, s)
+			}
+			p.at = tree.Advance(p.at, list)
 		}
 	}
 	// The least advanced of what waits on the way to a path is what waits at its shortest beginning.
