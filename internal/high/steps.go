@@ -1,5 +1,7 @@
 package high
 
+import "slices"
+
 // Steps is a sequence of steps by their numbers in Tree.Table. Paths of many millions of steps grow without being copied.
 type Steps struct {
 	// Chunks hold chunkLen numbers each, but for the last, which is not empty.
@@ -60,9 +62,10 @@ func (s *Steps) cut(n int) (rest Steps) {
 	}
 	whole := n / chunkLen
 	if n %= chunkLen; n > 0 {
-		s.Chunks[whole] = s.Chunks[whole][:n]
+		s.Chunks[whole] = slices.Clone(s.Chunks[whole][:n]) // what is cut off is not kept
 		whole++
 	}
+	clear(s.Chunks[whole:])
 	s.Chunks = s.Chunks[:whole:whole]
 	return rest
 }
