@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -124,10 +125,10 @@ func (r *row) note(config string) string {
 	if n := len(of); n < *searchSeeds {
 		notes = append(notes, fmt.Sprintf("%d seeds", n))
 	}
-	if !slices.ContainsFunc(of, func(o outcome) bool { return !o.Exhausted }) {
+	if late := slices.IndexFunc(of, func(o outcome) bool { return o.Late }); late >= 0 {
+		notes = append(notes, fmt.Sprintf("ended after %v", of[late].Limit))
+	} else if !slices.ContainsFunc(of, func(o outcome) bool { return !o.Exhausted }) {
 		notes = append(notes, "exhausted")
-	} else if slices.ContainsFunc(of, func(o outcome) bool { return o.Late }) {
-		notes = append(notes, "time")
 	}
 	if len(of) == 0 || len(notes) == 0 {
 		return ""
@@ -197,14 +198,13 @@ func BenchmarkSearch(b *testing.B) {
 		if err := errors.Join(failed, keep.Close()); err != nil {
 			b.Fatal(err)
 		}
-		rows := rowsOf(files, known)
-		text := report(rows)
+		text, picture := report(files, known)
 		fmt.Print(text)
 		if *searchUpdate {
 			if err := os.WriteFile("../../docs/search.md", []byte(text), 0o644); err != nil {
 				b.Fatal(err)
 			}
-			if err := os.WriteFile("../../docs/search.svg", []byte(plot(rows)), 0o644); err != nil {
+			if err := os.WriteFile("../../docs/search.svg", []byte(picture), 0o644); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -232,16 +232,22 @@ func results(b *testing.B) map[outcome]*outcome {
 	return known
 }
 
-// rowsOf are the targets that have outcomes of this budget.
-func rowsOf(files []string, known map[outcome]*outcome) (rows []*row) {
+// rowsOf are the targets that have outcomes of a budget. Of several of a seed, those count that had the most time.
+func rowsOf(files []string, known map[outcome]*outcome, budget uint64) (rows []*row) {
 	for _, file := range files {
 		r := &row{target: targetName(file), language: map[string]string{".py": "Python", ".lua": "Lua"}[filepath.Ext(file)], of: map[string][]outcome{}}
-		for _, k := range configs {
-			for seed := range *searchSeeds {
-				if o := known[outcome{Target: r.target, Config: k.name, Seed: uint64(seed), Instructions: *searchBudget, Limit: k.limit()}]; o != nil {
-					r.of[k.name] = append(r.of[k.name], *o)
-				}
+		best := map[outcome]*outcome{}
+		for _, o := range known {
+			key := outcome{Config: o.Config, Seed: o.Seed}
+			if o.Target == r.target && o.Instructions == budget && (best[key] == nil || best[key].Limit < o.Limit) {
+				best[key] = o
 			}
+		}
+		for _, o := range best {
+			r.of[o.Config] = append(r.of[o.Config], *o)
+		}
+		for _, l := range r.of {
+			slices.SortFunc(l, func(a, b outcome) int { return cmp.Compare(a.Seed, b.Seed) })
 		}
 		if len(r.of) > 0 {
 			rows = append(rows, r)
@@ -273,22 +279,38 @@ func (o *outcome) run(tool, dir, file string, k config) error {
 	return nil
 }
 
-// report is docs/search.md.
-func report(rows []*row) string {
+// report is docs/search.md and docs/search.svg, which shows the largest budget that has something to compare.
+func report(files []string, known map[outcome]*outcome) (text, picture string) {
+	budgets := map[uint64]bool{}
+	for _, o := range known {
+		budgets[o.Instructions] = true
+	}
 	var t strings.Builder
-	fmt.Fprintf(&t, "# Search strategies and models\n\nGenerated: make bench-search. %d guest instructions a run, up to %d seeds, mean and standard deviation (`make bench-search` goes on where it was left: search.jsonl). The targets are libraries of Debian 12 with\n"+
+	fmt.Fprintf(&t, "# Search strategies and models\n\nGenerated: make bench-search, which goes on where it was left (search.jsonl). Mean and standard deviation of up to %d seeds. The targets are libraries of Debian 12 with\n"+
 		"inputs of the sizes in the CHEF paper (table 3): bytes of each symbolic argument. *Share*: of the low-level paths, those that were new high-level paths.\n"+
-		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *Time*: a run was ended after %v, without models after %v; *n seeds*: the others have not run yet.\n\n![the factors as a plot](search.svg)\n\n",
-		*searchBudget, *searchSeeds, *searchTime, *searchNone)
-	fmt.Fprint(&t, strategies.table(rows, true), shares(rows), ablation.table(rows, false))
-	return t.String()
+		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *n seeds*: the others have not run yet; *ended*: by the clock.\n\n![the factors as a plot](search.svg)\n\n", *searchSeeds)
+	for _, budget := range slices.Backward(slices.Sorted(maps.Keys(budgets))) {
+		rows := rowsOf(files, known, budget)
+		fmt.Fprintf(&t, "## After %d million guest instructions\n\n", budget/1_000_000)
+		fmt.Fprint(&t, strategies.table(rows, true), shares(rows), ablation.table(rows, false))
+		if picture == "" && strategies.compares(rows) {
+			picture = plot(rows)
+		}
+	}
+	return t.String(), picture
+}
+
+// compares reports whether k has something to compare.
+func (k comparison) compares(rows []*row) bool {
+	return slices.ContainsFunc(rows, func(r *row) bool {
+		return slices.ContainsFunc(k.others, func(c string) bool { return r.compares(c, k.base) })
+	})
 }
 
 // shares are means over the targets of a language.
 func shares(rows []*row) string {
-	var t strings.Builder
-	fmt.Fprint(&t, "Share, mean over the targets of a language:")
-	for i, s := range append([]string{strategies.base}, strategies.others...) {
+	var parts []string
+	for _, s := range append([]string{strategies.base}, strategies.others...) {
 		sum, n := map[string]float64{}, map[string]float64{}
 		for _, r := range rows {
 			if len(r.of[s]) > 0 {
@@ -296,19 +318,20 @@ func shares(rows []*row) string {
 				n[r.language]++
 			}
 		}
-		fmt.Fprintf(&t, "%s %s", []string{"", ";"}[min(i, 1)], s)
 		for _, l := range slices.Sorted(maps.Keys(sum)) {
-			fmt.Fprintf(&t, " %s %.0f %%", l, 100*sum[l]/n[l])
+			parts = append(parts, fmt.Sprintf("%s, %s: %.0f %%", s, l, 100*sum[l]/n[l]))
 		}
 	}
-	fmt.Fprint(&t, ".\n\n")
-	return t.String()
+	return "Share, mean over the targets of a language: " + strings.Join(parts, "; ") + ".\n\n"
 }
 
 // table is a comparison in Markdown.
 func (k comparison) table(rows []*row, details bool) string {
 	var t strings.Builder
-	fmt.Fprintf(&t, "## %s\n\n| target |", k.title)
+	if !details && !k.compares(rows) {
+		return ""
+	}
+	fmt.Fprintf(&t, "### %s\n\n| target |", k.title)
 	for _, s := range append([]string{k.base}, k.others...) {
 		if fmt.Fprintf(&t, " %s |", s); details {
 			fmt.Fprint(&t, " lines | share |")
@@ -353,8 +376,11 @@ func (k comparison) table(rows []*row, details bool) string {
 			product += math.Log(max(f, 0.01))
 			better, thrice, tenfold = better+b2i(f > 1), thrice+b2i(f >= 3), tenfold+b2i(f >= 10)
 		}
+		if n == 0 {
+			continue
+		}
 		fmt.Fprintf(&t, "\n%s / %s: geometric mean %.2f; ahead on %d of %d targets, three times and more on %d, ten times and more on %d.\n",
-			s, k.base, math.Exp(product/float64(max(n, 1))), better, n, thrice, tenfold)
+			s, k.base, math.Exp(product/float64(n)), better, n, thrice, tenfold)
 	}
 	fmt.Fprintln(&t)
 	return t.String()
