@@ -123,7 +123,7 @@ func (r *row) note(config string) string {
 	var notes []string
 	of := r.of[config]
 	if n := len(of); n < *searchSeeds {
-		notes = append(notes, fmt.Sprintf("%d seeds", n))
+		notes = append(notes, fmt.Sprintf("of %d", n))
 	}
 	if late := slices.IndexFunc(of, func(o outcome) bool { return o.Late }); late >= 0 {
 		notes = append(notes, fmt.Sprintf("ended after %v", of[late].Limit))
@@ -286,9 +286,9 @@ func report(files []string, known map[outcome]*outcome) (text, picture string) {
 		budgets[o.Instructions] = true
 	}
 	var t strings.Builder
-	fmt.Fprintf(&t, "# Search strategies and models\n\nGenerated: make bench-search, which goes on where it was left (search.jsonl). Mean and standard deviation of up to %d seeds. The targets are libraries of Debian 12 with\n"+
+	fmt.Fprintf(&t, "# Search strategies and models\n\nGenerated: make bench-search, which goes on where it was left (search.jsonl). Mean and standard deviation of %d seeds. The targets are libraries of Debian 12 with\n"+
 		"inputs of the sizes in the CHEF paper (table 3): bytes of each symbolic argument. *Share*: of the low-level paths, those that were new high-level paths.\n"+
-		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *n seeds*: the others have not run yet; *ended*: by the clock.\n\n![the factors as a plot](search.svg)\n\n", *searchSeeds)
+		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *of n*: so many seeds have run yet; *ended*: by the clock.\n\n![the factors as a plot](search.svg)\n\n", *searchSeeds)
 	for _, budget := range slices.Backward(slices.Sorted(maps.Keys(budgets))) {
 		rows := rowsOf(files, known, budget)
 		fmt.Fprintf(&t, "## After %d million guest instructions\n\n", budget/1_000_000)

@@ -92,8 +92,8 @@ type yield struct{ picked, fresh, cost float64 }
 const (
 	guideEvery = 16
 	pickCost   = 50_000        // in instructions: what a path costs besides its own
-	doubt      = 2             // how many picks make what they tell of a fork count as much as what is known of its instruction
-	memory     = 1 - 1.0/500.0 // what a pick counts, once another was learned of
+	prior      = 2             // how many picks make what they tell of a fork count as much as what is known of its instruction
+	discount   = 1 - 1.0/500.0 // what a pick counts, once another was learned of
 )
 
 // class is a set of candidates.
@@ -162,7 +162,7 @@ func (s *cupa) rate(f *class) float64 {
 	of, static := f.yield, f.up.yield
 	fresh := (static.fresh + 1) / (static.picked + 2) // Laplace's rule of succession
 	cost := (static.cost + (s.all.cost+pickCost)/(s.all.picked+1)) / (static.picked + 1)
-	return (of.fresh + doubt*fresh) / (of.cost + doubt*cost + (of.picked+doubt)*pickCost)
+	return (of.fresh + prior*fresh) / (of.cost + prior*cost + (of.picked+prior)*pickCost)
 }
 
 func (s *cupa) yieldOf(f fork) *yield {
@@ -177,7 +177,7 @@ func (s *cupa) yieldOf(f fork) *yield {
 // Learn implements Learner.
 func (s *cupa) Learn(at Place, fresh bool, cost uint64) {
 	for _, y := range []*yield{&s.all, s.yieldOf(fork{at.Static, whole}), s.yieldOf(fork{at.Static, branch(&at)})} {
-		y.picked, y.fresh, y.cost = y.picked*memory+1, y.fresh*memory, y.cost*memory+float64(cost)
+		y.picked, y.fresh, y.cost = y.picked*discount+1, y.fresh*discount, y.cost*discount+float64(cost)
 		if fresh {
 			y.fresh++
 		}
@@ -276,11 +276,11 @@ func (s *cupa) Next() (uint64, bool) {
 
 // reweigh weighs the classes below n, which is at level.
 func (s *cupa) reweigh(n *class, level int) {
-	learns := false
+	below := false // something is learned, here or below
 	for l := level; l < len(s.levels); l++ {
-		learns = learns || s.learns(l)
+		below = below || s.learns(l)
 	}
-	if !learns {
+	if !below {
 		return
 	}
 	for _, k := range n.kids {

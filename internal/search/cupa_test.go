@@ -190,9 +190,9 @@ func TestYield(t *testing.T) {
 		id, _ := s.Next()
 		got[id%6]++
 	}
-	// Of new paths and thousands of instructions; n picks count as past(n), n further ones make of that past(n) times memory to the n.
-	past := func(n int) float64 { return (1 - math.Pow(memory, float64(n))) / (1 - memory) }
-	then := func(n int) float64 { return math.Pow(memory, float64(n)) }
+	// Of new paths and thousands of instructions; n picks count as past(n), n further ones make of that past(n) times discount to the n.
+	past := func(n int) float64 { return (1 - math.Pow(discount, float64(n))) / (1 - discount) }
+	then := func(n int) float64 { return math.Pow(discount, float64(n)) }
 	eight := past(8)
 	all := (then(16)*250*eight + then(8)*150*eight + 950*eight + 50) / (past(24) + 1)
 	fresh1 := (then(9)*past(7) + 1) / (past(16) + 2)
