@@ -31,7 +31,7 @@ var (
 	targetsOnly   = flag.String("targets", "", "those of BenchmarkSearch, BenchmarkSolver or BenchmarkWorkers whose names contain this")
 	searchBy      = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
 	searchAtOnce  = flag.Int("at-once", 1, "runs of BenchmarkSearch at a time")
-	searchMemory  = flag.String("memory", "9G", "of a run of BenchmarkSearch: with less it finds the same, but states are evicted, and executing them again takes most of the time")
+	searchMemory  = flag.String("memory", "9G", "of a run of BenchmarkSearch: with less it finds the same, but gives up states and executes their paths again")
 	searchResults = flag.String("results", filepath.Join(os.TempDir(), "symchef-search.jsonl"), "what is known of BenchmarkSearch's runs: those here are not repeated, others are added")
 	searchUpdate  = flag.Bool("update", false, "write docs/search.md and docs/search.svg, or docs/merging.md")
 )

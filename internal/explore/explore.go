@@ -132,7 +132,6 @@ type Explorer struct {
 	complete *complete    // the same searcher, if there is Config.Complete
 	root     *state.State // where paths begin; never run
 	pending  map[uint64]*candidate
-	kept     int          // candidates with a state
 	cur      *state.State // the running state
 	node     *search.Node // of cur
 	at       high.ID      // where cur was picked
@@ -144,7 +143,7 @@ type Explorer struct {
 	nextID   uint64
 	base     uint64 // instructions retired before the exploration
 	began    time.Time
-	anchors  anchors // on the way to virtual candidates
+	anchors  anchors
 }
 
 // New returns an explorer.
@@ -154,7 +153,7 @@ func New(ctx *expr.Ctx, m *exec.Machine, s Solver, cfg Config) (*Explorer, error
 		return nil, err
 	}
 	x := &Explorer{Dropped: map[string]int{}, Unmerged: map[string]int{}, ctx: ctx, m: m, solv: s, cfg: cfg, sr: sr,
-		pending: map[uint64]*candidate{}}
+		pending: map[uint64]*candidate{}, anchors: newAnchors()}
 	x.Track(cfg.High)
 	if cfg.Complete {
 		x.complete = newComplete(x, sr)
@@ -385,14 +384,18 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 	v, w := x.ctx.Eval(r, s.Model), x.ctx.Width(r)
 	here := x.node
 	if w > 6 || uint64(len(s.Excl))+1 < 1<<w {
-		p := s.Fork()
-		p.Excl = append(p.Excl, state.Constraint{R: r, V: v})
 		x.Counts.Forks++
 		at := x.placeOf(s, pc)
 		if w == 1 {
 			at.Arm = 2 - v
 		}
-		x.add(candidateOf(p, here, at))
+		p := candidateOf(s, here, at)
+		p.excl = append(p.excl, v)
+		if x.anchors.wants(s) {
+			p.st = s.Fork()
+			p.st.Excl = append(p.st.Excl, state.Constraint{R: r, V: v})
+		}
+		x.add(p)
 	}
 	s.Record(x.ctx, kind, pc, r, v)
 	x.node = search.Child(here)
@@ -462,6 +465,6 @@ func (x *Explorer) end(s *state.State, e End) {
 		return
 	}
 	p := candidateOf(s, x.node, x.placeOf(s, 0))
-	p.excl, p.st, p.ended = nil, nil, ended
+	p.excl, p.ended = nil, ended
 	x.add(p)
 }

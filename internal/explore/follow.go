@@ -99,8 +99,8 @@ func (t *Trail) bound(known *state.Bound, of uint64) (lo, hi uint64, ok bool) {
 // decideAs makes the decision about r that the trail has.
 func (x *Explorer) decideAs(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) {
 	t := x.trail
-	if t.fork && t.next%anchorEvery == 0 {
-		x.anchors.drop(s)
+	if t.fork {
+		x.anchors.pass(s)
 	}
 	if t.fork && s.Log == nil { // nothing was decided: all paths pass here
 		x.root = s.Fork()

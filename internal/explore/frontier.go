@@ -2,7 +2,7 @@ package explore
 
 import (
 	"context"
-	"sort"
+	"slices"
 
 	"symchef/internal/exec"
 	"symchef/internal/expr"
@@ -31,8 +31,9 @@ type candidate struct {
 	st     *state.State
 }
 
+// candidateOf returns a virtual candidate at s.
 func candidateOf(s *state.State, n *search.Node, at search.Place) *candidate {
-	c := &candidate{log: s.Log, model: s.Model, bounds: s.Bounds, node: n, place: at, high: s.High.Place(), at: s.High.ID, st: s}
+	c := &candidate{log: s.Log, model: s.Model, bounds: s.Bounds, node: n, place: at, high: s.High.Place(), at: s.High.ID}
 	for _, e := range s.Excl {
 		c.excl = append(c.excl, e.V)
 	}
@@ -43,7 +44,7 @@ func (x *Explorer) add(p *candidate) {
 	x.nextID++
 	x.pending[x.nextID] = p
 	if p.st != nil {
-		x.kept++
+		x.anchors.keep(p.log, p.st)
 	}
 	depth := 0
 	if p.log != nil {
@@ -56,7 +57,7 @@ func (x *Explorer) remove(id uint64) *candidate {
 	p := x.pending[id]
 	delete(x.pending, id)
 	if p.st != nil {
-		x.kept--
+		x.anchors.take(p.log, p.st)
 	}
 	return p
 }
@@ -90,7 +91,11 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 		return s, true
 	}
 	if x.complete != nil && s.High.ID != p.at { // it was imported, and is elsewhere
-		x.add(candidateOf(s, p.node, p.place))
+		p = candidateOf(s, p.node, p.place)
+		if x.anchors.wants(s) {
+			p.st = s
+		}
+		x.add(p)
 		return nil, true
 	}
 	conj := append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...)
@@ -121,6 +126,9 @@ func (x *Explorer) count(p *candidate) {
 func (x *Explorer) giveWay(s *state.State, pc uint64) {
 	p := candidateOf(s, x.node, x.placeOf(s, pc))
 	p.excl = nil
+	if x.anchors.wants(s) {
+		p.st = s
+	}
 	x.add(p)
 	x.gaveWay = true
 }
@@ -142,34 +150,22 @@ func (x *Explorer) materialise(p *candidate) (*state.State, error) {
 	if a, ok := x.anchors.below(p.log); ok {
 		from, t.next = a.st, a.log.Depth
 	}
-	s := from.Fork()
-	s.Resume(x.ctx)
-	err := x.follow(context.Background(), s, t)
-	if err == nil {
-		x.anchors.drop(s)
+	if len(x.anchors.at) > x.anchors.many {
+		x.dropUnused()
 	}
-	return s, err
+	s := from.Fork()
+	s.Excl = nil
+	s.Resume(x.ctx)
+	return s, x.follow(context.Background(), s, t)
 }
 
-// Kept returns how many pending states are materialised.
-func (x *Explorer) Kept() int { return x.kept }
-
-// HalveAnchors halves how many states on the way to virtual candidates are kept; false when they are as few as can be.
-// What is explored does not change.
-func (x *Explorer) HalveAnchors() bool { return x.anchors.halve() }
-
-// Evict makes all but n pending states virtual: those that the strategy will
-// probably want first are kept. What is explored, and in which order, does not change.
-func (x *Explorer) Evict(n int) {
-	if x.kept <= n {
-		return
-	}
-	ids := x.ids()
-	for _, id := range ids[:len(ids)-min(n, len(ids))] {
-		if p := x.pending[id]; p.st != nil {
-			p.st = nil
-			x.kept--
+// Evict makes all pending states virtual. What is explored, and in which order, does not change.
+func (x *Explorer) Evict() {
+	for _, p := range x.pending {
+		if p.st != nil && p.log != nil && x.anchors.at[p.log.Hash].st == p.st {
+			delete(x.anchors.at, p.log.Hash)
 		}
+		p.st = nil
 	}
 }
 
@@ -179,7 +175,7 @@ func (x *Explorer) ids() []uint64 {
 	for id := range x.pending {
 		ids = append(ids, id)
 	}
-	sort.Slice(ids, func(i, j int) bool { return ids[i] < ids[j] })
+	slices.Sort(ids)
 	return ids
 }
 
@@ -187,7 +183,7 @@ func (x *Explorer) ids() []uint64 {
 // expressions are none but those that the next paths need. Paths begin at root.
 // Require: no path is running.
 func (x *Explorer) Renew(ctx *expr.Ctx, m *exec.Machine, s Solver, root *state.State) {
-	x.Evict(0)
+	x.Evict()
 	old := x.ctx
 	models := map[*uint64]expr.Assignment{} // candidates share their models
 	for _, id := range x.ids() {
@@ -201,6 +197,6 @@ func (x *Explorer) Renew(ctx *expr.Ctx, m *exec.Machine, s Solver, root *state.S
 		}
 		p.model = models[key]
 	}
-	x.ctx, x.m, x.solv, x.anchors = ctx, m, s, anchors{}
+	x.ctx, x.m, x.solv, x.anchors = ctx, m, s, newAnchors()
 	x.setRoot(root)
 }

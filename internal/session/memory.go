@@ -43,31 +43,44 @@ const (
 	endurance = 20 * patience
 )
 
-// memory does a worker's part to keep the run within its memory, of which at most half may be alive between collections: first pending states
-// become virtual; then fewer of those on the way to them are kept, and the engine is replaced if its expressions are many. Beyond the whole
-// limit all goes at once. Nothing of it changes what is explored. It returns why the exploration must end if that is not enough.
+// How many states are kept at least: while no more is alive than the limit, and beyond it. With none, each state would be brought back
+// from the beginning.
+const (
+	fewKept  = 64
+	lastKept = 4
+)
+
+// memory does a worker's part to keep the run within its memory, of which at most half may be alive between collections: half of
+// the states that are kept are given up; with few left, the engine is replaced if its expressions are many. Beyond the whole
+// limit nearly all goes at once. Nothing of it changes what is explored. It returns why the exploration must end if that is not enough.
 // Require: r.mu is held.
 func (w *worker) memory() (why string) {
 	r := w.r
 	h := r.sawMemory()
 	limit := r.o.MaxMemory
-	if limit == 0 || h.live < limit/2 || h.live == w.lastLive {
+	if limit == 0 || h.live == w.lastLive {
 		return ""
 	}
 	w.lastLive = h.live // wait for the next collection to see the effect
-	over := h.live > limit
-	fewer := false
-	if over || w.x.Kept() == 0 {
-		fewer = w.x.HalveAnchors()
-		w.renew = w.ctx.Bytes() > limit/8
-	}
-	if !over {
-		w.x.Evict(w.x.Kept() / 2)
+	if h.live <= limit {
 		w.over = 0
+	}
+	if h.live < limit/2 {
+		if h.live < limit/4 {
+			w.x.Thicken()
+		}
 		return ""
 	}
-	w.x.Evict(0)
-	if w.over++; w.over <= patience || fewer && w.over <= endurance {
+	kept := w.x.Kept()
+	if w.ctx.Bytes() > limit/8 && (h.live > limit || kept <= fewKept) {
+		w.renew = true
+	}
+	if h.live <= limit {
+		w.x.Thin(max(kept/2, fewKept))
+		return ""
+	}
+	w.x.Thin(max(kept/16, lastKept))
+	if w.over++; w.over <= patience || w.x.Kept() < kept && w.over <= endurance {
 		return ""
 	}
 	return "limit: --max-memory"

@@ -62,8 +62,8 @@ type Options struct {
 	// Files and Env are symbolic files in the working directory and environment variables, with their bytes.
 	Files, Env []Named
 
-	// Virtual keeps no pending state, Forgetful no engine either, longer than a path; for tests.
-	Virtual, Forgetful bool
+	// Thinned keeps few pending states longer than a path, Virtual none, Forgetful no engine either; for tests.
+	Thinned, Virtual, Forgetful bool
 	// ModelSeed makes the solver answer with random models; for tests.
 	ModelSeed uint64
 	// OnGive is called when a worker gives jobs to others; for tests.

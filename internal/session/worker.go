@@ -267,8 +267,12 @@ func (w *worker) watch() {
 
 // onPick replaces the engine if its expressions have become too many.
 func (w *worker) onPick(x *explore.Explorer) {
-	if w.r.o.Virtual {
-		x.Evict(0)
+	switch {
+	case w.r.o.Virtual:
+		x.Evict()
+	case w.r.o.Thinned:
+		x.Thin(lastKept)
+		x.Thicken()
 	}
 	if !w.renew && !w.r.o.Forgetful {
 		return

@@ -125,7 +125,9 @@ type State struct {
 	Inputs []*Input
 	Logs   []Text
 	Report Report
-	chain  uint64 // see ChainAt
+	// Decided is how many instructions were retired at the last decision.
+	Decided uint64
+	chain   uint64 // see ChainAt
 	// Unmerged says that the two ways of the branch that is to be decided next are not to be merged.
 	Unmerged bool
 	patience map[uint64]patience // by address of a branch; never changed in place
@@ -186,6 +188,7 @@ func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.
 	s.chain = s.ChainAt(pc)
 	s.Log = s.Log.Add(kind, pc, v)
 	s.Log.At = s.High.Last()
+	s.Decided = s.Sys.Retired
 	s.Excl, s.Unmerged = nil, false
 	s.Assume(ctx, r, v)
 }

@@ -215,9 +215,13 @@ func TestLog(t *testing.T) {
 		st := boot(t)
 		for _, s := range steps {
 			st.Excl = []state.Constraint{{R: x, V: 1}}
+			st.Sys.Retired += 7
 			st.Record(e, s.kind, s.pc, s.r, s.v)
 			if st.Excl != nil {
 				t.Error("exclusions outlive the decision")
+			}
+			if st.Decided != st.Sys.Retired {
+				t.Errorf("decided after %d instructions, not %d", st.Decided, st.Sys.Retired)
 			}
 		}
 		return st
