@@ -43,16 +43,18 @@ const (
 	endurance = 20 * patience
 )
 
-// How many states are kept at least: while no more is alive than the limit, and beyond it. With none, each state would be brought back
-// from the beginning.
+// How many states are kept at least: as long as their memory is more than they are worth, as long as it is short, and beyond the limit.
+// With none, each state would be brought back from the beginning.
 const (
+	manyKept = 1024
 	fewKept  = 64
 	lastKept = 4
 )
 
-// memory does a worker's part to keep the run within its memory, of which at most half may be alive between collections: half of
-// the states that are kept are given up; with few left, the engine is replaced if its expressions are many. Beyond the whole
-// limit nearly all goes at once. Nothing of it changes what is explored. It returns why the exploration must end if that is not enough.
+// memory does a worker's part to keep the run within its memory. From an eighth of it on, half of the states that are kept are given up:
+// they are brought back in less time than the collector would take to look at them again and again. Above half few are kept, and with few left
+// the engine is replaced if its expressions are many. Beyond the whole limit nearly all goes at once. Nothing of it changes what is
+// explored. It returns why the exploration must end if that is not enough.
 // Require: r.mu is held.
 func (w *worker) memory() (why string) {
 	r := w.r
@@ -65,13 +67,15 @@ func (w *worker) memory() (why string) {
 	if h.live <= limit {
 		w.over = 0
 	}
-	if h.live < limit/2 {
-		if h.live < limit/4 {
-			w.x.Thicken()
-		}
+	kept := w.x.Kept()
+	switch {
+	case h.live < limit/8:
+		w.x.Thicken()
+		return ""
+	case h.live < limit/2:
+		w.x.Thin(max(kept/2, manyKept))
 		return ""
 	}
-	kept := w.x.Kept()
 	if w.ctx.Bytes() > limit/8 && (h.live > limit || kept <= fewKept) {
 		w.renew = true
 	}
