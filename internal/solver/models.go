@@ -22,8 +22,8 @@ type models struct {
 	chain  *Chain
 	next   stage
 	ring   [recentModels]expr.Assignment
-	seq    uint32 // models kept so far; model i is in slot i % recentModels
-	memory [1 << 12]verdict
+	seq    uint32           // models kept so far; model i is in slot i % recentModels
+	memory [1 << 12]verdict // by the first 12 bits of the hash: refs depend on what the engine has made besides
 }
 
 func (s *models) check(r *request) Result {
@@ -61,7 +61,7 @@ func (s *models) check(r *request) Result {
 
 // at returns the verdicts on e, brought up to date.
 func (s *models) at(e expr.Ref) *verdict {
-	v := &s.memory[uint32(e)*2654435769>>20]
+	v := &s.memory[s.chain.ctx.Hash(e)>>52]
 	if v.ref != e {
 		*v = verdict{ref: e, seq: s.seq}
 	}
