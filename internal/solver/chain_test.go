@@ -173,3 +173,69 @@ func TestCacheIsBounded(t *testing.T) {
 		t.Errorf("an answer 98 questions old is still known: %+v", st)
 	}
 }
+
+// lately answers a request with the model that the test has made it for.
+type lately struct{ model expr.Assignment }
+
+func (s *lately) check(r *request) Result {
+	r.model = s.model
+	return Sat
+}
+
+// Which recent model answers does not depend on what else the engine has made, and so not on the numbers of expressions: bringing back states
+// makes some anew. One condition is so large that few models are
+// tried, and there are more than verdicts are remembered of.
+func TestRecentModel(t *testing.T) {
+	answers := func(others int64) (l []uint64) {
+		c := expr.New()
+		x := c.Var("x", 16)
+		other := rand.New(rand.NewSource(others))
+		more := func(n int64) {
+			for range n {
+				c.Mul(x, c.Const(other.Uint64(), 16))
+			}
+		}
+		large := x
+		for i := range uint64(9000) {
+			large = c.Xor(c.Mul(large, c.Const(2*i+3, 16)), c.Const(i, 16))
+		}
+		large = c.Ult(large, c.Const(0xfff0, 16))
+		var above, below [16]expr.Ref // of multiples of 4096
+		for i := range above {
+			above[i] = c.Not(c.Ult(x, c.Const(uint64(i)<<12, 16)))
+			below[i] = c.Ult(x, c.Const(uint64(i+1)<<12-1, 16))
+		}
+		next := &lately{}
+		s := &models{chain: New(c, Options{}), next: next}
+		r := rand.New(rand.NewSource(1))
+		ask := func(v uint64, conj ...expr.Ref) {
+			next.model = expr.Assignment{v}
+			q := &request{conj: conj, vars: []expr.VarID{c.VarOf(x)}, fresh: 1}
+			s.check(q)
+			l = append(l, q.model[0])
+		}
+		for range 600 {
+			v := r.Uint64() & 0xffff
+			if c.Eval(large, expr.Assignment{v}) == 0 || v&0xfff == 0xfff {
+				continue
+			}
+			i := int(v >> 12)
+			ask(v, large, above[r.Intn(i+1)], below[i+r.Intn(16-i)])
+			more(others)
+			conj := []expr.Ref{large}
+			for range 200 {
+				conj = append(conj, c.Not(c.Eq(x, c.Const(v^(1+r.Uint64()%0xffff), 16))))
+			}
+			ask(v, conj...)
+		}
+		return l
+	}
+	want := answers(0)
+	for others := int64(1); others < 5; others++ {
+		for i, got := range answers(others) {
+			if got != want[i] {
+				t.Fatalf("seed %d: request %d of %d: %d, not %d", others, i, len(want), got, want[i])
+			}
+		}
+	}
+}
