@@ -43,18 +43,18 @@ const (
 	endurance = 20 * patience
 )
 
-// How many states are kept at least: as long as their memory is more than they are worth, as long as it is short, and beyond the limit.
-// With none, each state would be brought back from the beginning.
+// How many states are kept at least: as long as there is memory, as long as it is short, and beyond the limit. With none, each state would be
+// brought back from the beginning.
 const (
 	manyKept = 1024
 	fewKept  = 64
 	lastKept = 4
 )
 
-// memory does a worker's part to keep the run within its memory. From an eighth of it on, half of the states that are kept are given up:
-// they are brought back in less time than the collector would take to look at them again and again. Above half few are kept, and with few left
-// the engine is replaced if its expressions are many. Beyond the whole limit nearly all goes at once. Nothing of it changes what is
-// explored. It returns why the exploration must end if that is not enough.
+// memory does a worker's part to keep the run within its memory. Some two states for each that has been picked are kept: with so many a tenth
+// of the instructions are executed again, if any state may be picked next, and with more the collector looks at them in vain. Above half of the limit
+// fewer are kept, and with few left the engine is replaced if its expressions are many. Beyond the whole limit nearly all goes at once. Nothing of
+// it changes what is explored. It returns why the exploration must end if that is not enough.
 // Require: r.mu is held.
 func (w *worker) memory() (why string) {
 	r := w.r
@@ -64,16 +64,17 @@ func (w *worker) memory() (why string) {
 		return ""
 	}
 	w.lastLive = h.live // wait for the next collection to see the effect
+	kept := w.x.Kept()
 	if h.live <= limit {
 		w.over = 0
 	}
-	kept := w.x.Kept()
-	switch {
-	case h.live < limit/8:
-		w.x.Thicken()
-		return ""
-	case h.live < limit/2:
-		w.x.Thin(max(kept/2, manyKept))
+	if h.live < limit/2 {
+		switch worth := max(2*(w.x.Counts.Paths+w.x.Counts.Infeasible), manyKept); {
+		case kept > 2*worth:
+			w.x.Thin(worth)
+		case kept < worth/2:
+			w.x.Thicken()
+		}
 		return ""
 	}
 	if w.ctx.Bytes() > limit/8 && (h.live > limit || kept <= fewKept) {
