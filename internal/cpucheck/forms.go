@@ -517,9 +517,13 @@ func usesAny(m x86asm.Mem, regs ...ir.Slot) bool {
 	return false
 }
 
-// stringState makes a short count, any direction, and strings that are often equal up to a point.
+// stringState makes a short count, any direction, and strings that are often equal up to a point. Where the count is ecx, and zero from
+// the start, rcx is zero: Intel's processors clear its upper half there and AMD's do not.
 func (o operands) stringState(r *rand.Rand, s *State) {
-	s.set(ir.RCX, o.in.AddrSize, uint64(r.IntN(16)))
+	n := uint64(r.IntN(16))
+	if s.set(ir.RCX, o.in.AddrSize, n); n == 0 {
+		s.GPR[ir.RCX] = 0
+	}
 	if r.IntN(2) == 0 {
 		s.Flags |= 1 << 10
 	}
