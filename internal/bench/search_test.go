@@ -268,7 +268,9 @@ func (o *outcome) run(tool, dir, file string, k config) error {
 	if filepath.Ext(file) == ".py" {
 		args = append(args, "--interpreter", "/usr/bin/python3.11") // which has Debian's packages
 	}
-	said, status := exec.Command(tool, append(args, file)...).CombinedOutput()
+	cmd := exec.Command(tool, append(args, file)...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"} // the interpreter sees it
+	said, status := cmd.CombinedOutput()
 	run, err := rundir.Open(dir)
 	if err != nil || run.Summary.Paths.Low == 0 && status != nil {
 		return fmt.Errorf("%v, %v: %s", status, err, bytes.TrimSpace(said))
