@@ -276,6 +276,9 @@ func (o *outcome) run(tool, dir, file string, k config) error {
 		return fmt.Errorf("%v, %v: %s", status, err, bytes.TrimSpace(said))
 	}
 	s := run.Summary
+	if slices.Contains(s.WhyNotExhausted, "interrupted") {
+		return errors.New("interrupted")
+	}
 	o.High, o.Low, o.Lines, o.Exhausted = s.Paths.High, s.Paths.Low, s.Lines, s.Exhausted
 	o.Late = slices.Contains(s.WhyNotExhausted, "limit: --time")
 	return nil
