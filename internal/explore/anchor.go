@@ -14,7 +14,7 @@ import (
 //
 // The rung of a state is the place, from 1 on, of the highest bit in which its number of instructions differs from that at the decision
 // before; 0 if there is no difference. So, of the decisions of a path, the first one after each multiple of 2^n instructions has a rung
-// greater than n: where states of rung n+1 and more are kept, at most 2^n instructions are executed again.
+// greater than n: where states of rung n+1 and more are kept, fewer than 2^n instructions are executed again.
 //
 //	instructions   0    5  7   9      12       16 18      (in binary 0, 101, 111, 1001, 1100, 10000, 10010)
 //	decisions      ├────┼──┼───┼──────┼────────┼──┤

@@ -53,6 +53,14 @@ func (x *Explorer) add(p *candidate) {
 	x.sr.Add(search.Candidate{ID: x.nextID, Depth: depth, Node: p.node, Place: p.place})
 }
 
+// addAt adds p, with its state s if that is worth being kept.
+func (x *Explorer) addAt(p *candidate, s *state.State) {
+	if x.anchors.wants(s) {
+		p.st = s
+	}
+	x.add(p)
+}
+
 func (x *Explorer) remove(id uint64) *candidate {
 	p := x.pending[id]
 	delete(x.pending, id)
@@ -91,11 +99,7 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 		return s, true
 	}
 	if x.complete != nil && s.High.ID != p.at { // it was imported, and is elsewhere
-		p = candidateOf(s, p.node, p.place)
-		if x.anchors.wants(s) {
-			p.st = s
-		}
-		x.add(p)
+		x.addAt(candidateOf(s, p.node, p.place), s)
 		return nil, true
 	}
 	conj := append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...)
@@ -126,10 +130,7 @@ func (x *Explorer) count(p *candidate) {
 func (x *Explorer) giveWay(s *state.State, pc uint64) {
 	p := candidateOf(s, x.node, x.placeOf(s, pc))
 	p.excl = nil
-	if x.anchors.wants(s) {
-		p.st = s
-	}
-	x.add(p)
+	x.addAt(p, s)
 	x.gaveWay = true
 }
 
@@ -150,7 +151,7 @@ func (x *Explorer) materialise(p *candidate) (*state.State, error) {
 	if a, ok := x.anchors.below(p.log); ok {
 		from, t.next = a.st, a.log.Depth
 	}
-	if len(x.anchors.at) > x.anchors.many {
+	if len(x.anchors.at) > x.anchors.many { // from is in use, though p is not pending
 		x.dropUnused()
 	}
 	s := from.Fork()

@@ -51,7 +51,7 @@ const (
 	lastKept = 4
 )
 
-// memory does a worker's part to keep the run within its memory. Some two states for each that has been picked are kept: with so many a tenth
+// memory does a worker's part to keep the run within its memory. Some two states for each that has been picked are kept: with so many a twelfth
 // of the instructions are executed again, if any state may be picked next, and with more the collector looks at them in vain. Above half of the limit
 // fewer are kept, and with few left the engine is replaced if its expressions are many. Beyond the whole limit nearly all goes at once. Nothing of
 // it changes what is explored. It returns why the exploration must end if that is not enough.
