@@ -29,7 +29,7 @@ var (
 	searchNone    = flag.Duration("none-time", 5*time.Minute, "the same for a run without models, where solving may take all of it")
 	searchSeeds   = flag.Int("seeds", 5, "runs of BenchmarkSearch per target and strategy")
 	targetsOnly   = flag.String("targets", "", "those of BenchmarkSearch, BenchmarkSolver or BenchmarkWorkers whose names contain this")
-	searchBy      = flag.String("configs", "", "that configuration of BenchmarkSearch alone")
+	searchBy      = flag.String("configs", "", "those configurations of BenchmarkSearch alone, commas between")
 	searchAtOnce  = flag.Int("at-once", 1, "runs of BenchmarkSearch at a time")
 	searchMemory  = flag.String("memory", "9G", "of a run of BenchmarkSearch: with less it finds the same, but gives up states and executes their paths again")
 	searchResults = flag.String("results", filepath.Join(os.TempDir(), "symchef-search.jsonl"), "what is known of BenchmarkSearch's runs: those here are not repeated, others are added")
@@ -171,7 +171,7 @@ func BenchmarkSearch(b *testing.B) {
 			for _, file := range files {
 				for _, k := range configs {
 					o := outcome{Target: targetName(file), Config: k.name, Seed: uint64(seed), Instructions: *searchBudget, Limit: k.limit()}
-					if !strings.Contains(o.Target, *targetsOnly) || *searchBy != "" && *searchBy != k.name || known[o] != nil {
+					if !strings.Contains(o.Target, *targetsOnly) || *searchBy != "" && !slices.Contains(strings.Split(*searchBy, ","), k.name) || known[o] != nil {
 						continue
 					}
 					places <- struct{}{}

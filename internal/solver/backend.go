@@ -15,8 +15,8 @@ const (
 	incrementalShare = 16
 )
 
-// backend answers by SAT: the incremental instance, then a fresh one under the budget that decides, or a search through all
-// values where they are few, then the fallback.
+// backend answers hard arithmetic by a search through all values where they are few, then all by SAT: the incremental instance, then a
+// fresh one under the budget that decides, or a longer search through all values; then the fallback.
 type backend struct {
 	chain *Chain
 	graph *bitblast.Graph
@@ -39,6 +39,14 @@ func (b *backend) work() (propagations, conflicts uint64) {
 
 func (b *backend) check(r *request) Result {
 	c := b.chain
+	c.stats.Asked++
+	if c.dom.hard(r.conj) {
+		// A model near the hint: the path goes on like the one that asks.
+		if res := c.dom.tuples(r, r.hint, fewTuples); res != Unknown {
+			c.stats.Tuples++
+			return res
+		}
+	}
 	if !c.opts.Without["incremental"] {
 		if b.inst.NumVars() > b.limit {
 			if b.graph.Gates() > maxGates {
@@ -79,8 +87,8 @@ func (b *backend) fresh(r *request) Result {
 	in.Solver().Stop = c.opts.Stop
 	first := c.opts.Budget / incrementalShare
 	res := in.Check(conj, nil, first)
-	if res == sat.Unknown && !c.opts.Without["tuples"] {
-		if res := c.dom.tuples(r); res != Unknown {
+	if res == sat.Unknown {
+		if res := c.dom.tuples(r, nil, tuplesWork); res != Unknown {
 			c.stats.Tuples++
 			return res
 		}

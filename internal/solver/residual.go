@@ -47,12 +47,12 @@ const residualRounds = 8
 func (s *residual) check(r *request) Result {
 	c := s.chain
 	s.begin(r.conj)
-	before := c.stats.Backend + c.stats.Fresh
+	before := c.stats.Asked
 	res := s.reduce(r)
 	if res == Unknown {
 		res = s.decide(r)
 	}
-	if c.stats.Backend+c.stats.Fresh == before {
+	if c.stats.Asked == before {
 		c.stats.Residual++
 	}
 	return res

@@ -126,6 +126,7 @@ type Stats struct {
 	// Answered without the back end, by decorator.
 	Folded, Hint, Recent, Cached, Cores, Domains, Residual uint64
 
+	Asked     uint64 // of the back end
 	Backend   uint64 // answered by the incremental instance
 	Tuples    uint64 // answered by trying all values
 	Fresh     uint64 // asked of a fresh instance
@@ -148,7 +149,7 @@ func (a Stats) Plus(b Stats) Stats {
 	a.Folded, a.Hint, a.Recent = a.Folded+b.Folded, a.Hint+b.Hint, a.Recent+b.Recent
 	a.Cached, a.Cores, a.Domains, a.Residual = a.Cached+b.Cached, a.Cores+b.Cores, a.Domains+b.Domains, a.Residual+b.Residual
 	a.Backend, a.Fresh, a.Fallbacks, a.Resets = a.Backend+b.Backend, a.Fresh+b.Fresh, a.Fallbacks+b.Fallbacks, a.Resets+b.Resets
-	a.Tuples = a.Tuples + b.Tuples
+	a.Asked, a.Tuples = a.Asked+b.Asked, a.Tuples+b.Tuples
 	a.Time, a.Propagations, a.Conflicts = a.Time+b.Time, a.Propagations+b.Propagations, a.Conflicts+b.Conflicts
 	return a
 }

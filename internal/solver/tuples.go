@@ -8,16 +8,32 @@ import (
 	"symchef/internal/expr"
 )
 
-// tuplesWork is how many evaluations of a node a search through all values may take: some two seconds, when the budget of a fresh instance is four.
-const tuplesWork = 1 << 28
+// How many evaluations of a node a search through all values may take: some two seconds, when the budget of a fresh instance is four;
+// and before circuits are asked at all.
+const (
+	tuplesWork = 1 << 28
+	fewTuples  = 1 << 22
+)
+
+// hard reports whether conj has arithmetic that circuits are bad at: the upper half of a product, division, floats.
+func (s *domain) hard(conj []expr.Ref) bool {
+	return !s.walk(conj, func(t expr.Ref) bool {
+		k := s.chain.ctx.Kind(t)
+		return k < expr.MulHU || k > expr.SRem && k < expr.FAdd
+	})
+}
 
 // tuples decides a request by trying all values of its variables, where they are few: digits, say, of a number
 // on which the program does arithmetic that circuits are bad at. Each variable takes the values that the conjuncts about
-// it alone allow; a conjunct is looked at as soon as its variables have values. Unknown: there are too many.
+// it alone allow, that in first before the others; a conjunct is looked at as soon as its variables have values. Unknown: there
+// are too many for so much work.
 //
-// Names order the variables, so what is too much does not depend on what was asked before.
-func (s *domain) tuples(r *request) Result {
+// Names order the variables, so without first what is too much does not depend on what was asked before.
+func (s *domain) tuples(r *request, first expr.Assignment, work int) Result {
 	c := s.chain
+	if c.opts.Without["tuples"] {
+		return Unknown
+	}
 	alone := map[expr.VarID][]expr.Ref{}
 	var joint []expr.Ref
 	for _, e := range r.conj {
@@ -46,6 +62,9 @@ func (s *domain) tuples(r *request) Result {
 			r.core = alone[v]
 			return Unsat
 		}
+		if i := slices.Index(values[v], first.Get(v)); first != nil && i > 0 {
+			values[v][0], values[v][i] = values[v][i], values[v][0]
+		}
 	}
 	order := s.order(r.vars, joint, values)
 	slices.SortFunc(joint, func(x, y expr.Ref) int { // what is cheap first
@@ -60,7 +79,7 @@ func (s *domain) tuples(r *request) Result {
 			i--
 			continue
 		}
-		if p.Work() > tuplesWork {
+		if p.Work() > work {
 			return Unknown
 		}
 		next[i]++

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"symchef/internal/expr"
@@ -63,7 +64,7 @@ rounds:
 		for v := range expr.VarID(e.NumVars()) {
 			req.vars = append(req.vars, v)
 		}
-		got := s.dom.tuples(req)
+		got := s.dom.tuples(req, nil, tuplesWork)
 		if got != want {
 			t.Fatalf("seed %d, round %d: %v, want %v", seed, round, got, want)
 		}
@@ -91,12 +92,52 @@ func TestTuplesGivesUp(t *testing.T) {
 	for v := range expr.VarID(e.NumVars()) {
 		req.vars = append(req.vars, v)
 	}
-	if res := s.dom.tuples(req); res != Unknown {
+	if res := s.dom.tuples(req, nil, tuplesWork); res != Unknown {
 		t.Errorf("nine digits: %v", res)
 	}
 	wide := e.Var("wide", 32)
 	req = &request{conj: []expr.Ref{e.Eq(e.Mul(wide, wide), e.Const(17, 32))}, vars: []expr.VarID{e.VarOf(wide)}}
-	if res := s.dom.tuples(req); res != Unknown {
+	if res := s.dom.tuples(req, nil, tuplesWork); res != Unknown {
 		t.Errorf("a wide variable: %v", res)
+	}
+}
+
+// TestHardFirst: division of what digits write is tried on values before circuits are asked, from the hint on.
+func TestHardFirst(t *testing.T) {
+	e := expr.New()
+	conj, x := digits(e, "x", 3)
+	hint := expr.Assignment{'5', '0', '0'}
+	ask := func(s *Chain, remainder uint64) (Result, expr.Assignment) {
+		q := append(slices.Clip(conj), e.Eq(e.URem(x, e.Const(7, 32)), e.Const(remainder, 32)), e.Eq(e.URem(e.Mul(x, x), e.Const(13, 32)), e.Const(1, 32)))
+		return s.Check(Query{Conjuncts: q, Hint: hint, New: 2})
+	}
+	s, circuits := New(e, Options{ValidateAll: true}), New(e, Options{ValidateAll: true, Without: map[string]bool{"tuples": true}})
+	for remainder := range uint64(9) {
+		res, _ := ask(s, remainder)
+		if want, _ := ask(circuits, remainder); res != want {
+			t.Errorf("remainder %d: %v, by circuits %v", remainder, res, want)
+		}
+	}
+	if st := s.Stats(); st.Tuples == 0 || st.Backend+st.Fresh != 0 {
+		t.Errorf("%d of %d by values, %d by circuits", st.Tuples, st.Asked, st.Backend+st.Fresh)
+	}
+	if st := circuits.Stats(); st.Tuples != 0 || st.Backend == 0 {
+		t.Errorf("without values: %d by values, %d by circuits", st.Tuples, st.Backend)
+	}
+	req := &request{conj: append(slices.Clip(conj), e.Eq(e.URem(x, e.Const(7, 32)), e.Const(3, 32)))}
+	for v := range expr.VarID(e.NumVars()) {
+		req.vars = append(req.vars, v)
+	}
+	if res := s.dom.tuples(req, hint, fewTuples); res != Sat { // 500 mod 7 is another
+		t.Fatal(res)
+	}
+	changed := 0
+	for v := range hint {
+		if req.model[v] != hint[v] {
+			changed++
+		}
+	}
+	if changed != 1 {
+		t.Errorf("%d digits differ from the hint: %v", changed, req.model)
 	}
 }
