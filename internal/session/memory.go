@@ -51,10 +51,38 @@ const (
 	lastKept = 4
 )
 
-// memory does a worker's part to keep the run within its memory. Some two states for each that has been picked are kept: with so many a twelfth
-// of the instructions are executed again, if any state may be picked next, and with more the collector looks at them in vain. Above half of the limit
-// fewer are kept, and with few left the engine is replaced if its expressions are many. Beyond the whole limit nearly all goes at once. Nothing of
-// it changes what is explored. It returns why the exploration must end if that is not enough.
+// keeping is what a worker does about its states.
+type keeping struct {
+	thin    int  // how many are left; 0: all
+	thicken bool // more are kept from now on
+	renew   bool // the engine is replaced, since its expressions are many
+	over    bool // memory is beyond the limit
+}
+
+// keep decides it from the bytes alive, their limit and those of the expressions, and from how many states are kept and have been picked. Some two states
+// for each that has been picked are kept: with so many a twelfth of the instructions are executed again, if any state may be picked next, and with more the
+// collector looks at them in vain. Above half of the limit fewer are kept, and with few left the engine is replaced. Beyond the whole
+// limit nearly all goes at once.
+func keep(live, limit, exprs uint64, kept, picked int) (k keeping) {
+	if live < limit/2 {
+		worth := max(2*picked, manyKept)
+		if kept > 2*worth {
+			k.thin = worth
+		}
+		k.thicken = kept < worth/2
+		return k
+	}
+	k.over = live > limit
+	k.thin = max(kept/2, fewKept)
+	if k.over {
+		k.thin = max(kept/16, lastKept)
+	}
+	k.renew = exprs > limit/8 && (k.over || kept <= fewKept)
+	return k
+}
+
+// memory does a worker's part to keep the run within its memory. Nothing of it changes what is explored. It returns why the exploration must
+// end if that is not enough.
 // Require: r.mu is held.
 func (w *worker) memory() (why string) {
 	r := w.r
@@ -65,26 +93,18 @@ func (w *worker) memory() (why string) {
 	}
 	w.lastLive = h.live // wait for the next collection to see the effect
 	kept := w.x.Kept()
-	if h.live <= limit {
+	k := keep(h.live, limit, w.ctx.Bytes(), kept, w.x.Counts.Paths+w.x.Counts.Infeasible)
+	w.renew = w.renew || k.renew
+	if k.thicken {
+		w.x.Thicken()
+	}
+	if k.thin > 0 {
+		w.x.Thin(k.thin)
+	}
+	if !k.over {
 		w.over = 0
-	}
-	if h.live < limit/2 {
-		switch worth := max(2*(w.x.Counts.Paths+w.x.Counts.Infeasible), manyKept); {
-		case kept > 2*worth:
-			w.x.Thin(worth)
-		case kept < worth/2:
-			w.x.Thicken()
-		}
 		return ""
 	}
-	if w.ctx.Bytes() > limit/8 && (h.live > limit || kept <= fewKept) {
-		w.renew = true
-	}
-	if h.live <= limit {
-		w.x.Thin(max(kept/2, fewKept))
-		return ""
-	}
-	w.x.Thin(max(kept/16, lastKept))
 	if w.over++; w.over <= patience || w.x.Kept() < kept && w.over <= endurance {
 		return ""
 	}
