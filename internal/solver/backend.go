@@ -41,8 +41,7 @@ func (b *backend) check(r *request) Result {
 	c := b.chain
 	c.stats.Asked++
 	if c.dom.hard(r.conj) {
-		// A model near the hint: the path goes on like the one that asks.
-		if res := c.dom.tuples(r, r.hint, fewTuples); res != Unknown {
+		if res := c.dom.fewTuples(r); res != Unknown {
 			c.stats.Tuples++
 			return res
 		}
@@ -88,7 +87,7 @@ func (b *backend) fresh(r *request) Result {
 	first := c.opts.Budget / incrementalShare
 	res := in.Check(conj, nil, first)
 	if res == sat.Unknown {
-		if res := c.dom.tuples(r, nil, tuplesWork); res != Unknown {
+		if res := c.dom.tuples(r); res != Unknown {
 			c.stats.Tuples++
 			return res
 		}

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 // and before circuits are asked at all.
 const (
 	tuplesWork = 1 << 28
-	fewTuples  = 1 << 22
+	fewWork    = 1 << 22
+	mostFew    = 1 << 24 // tuples: of twice as many, circuits answer most in less time
 )
 
 // hard reports whether conj has arithmetic that circuits are bad at: the upper half of a product, division, floats.
@@ -25,11 +27,16 @@ func (s *domain) hard(conj []expr.Ref) bool {
 
 // tuples decides a request by trying all values of its variables, where they are few: digits, say, of a number
 // on which the program does arithmetic that circuits are bad at. Each variable takes the values that the conjuncts about
-// it alone allow, that in first before the others; a conjunct is looked at as soon as its variables have values. Unknown: there
-// are too many for so much work.
+// it alone allow; a conjunct is looked at as soon as its variables have values. Unknown: there are too many.
 //
-// Names order the variables, so without first what is too much does not depend on what was asked before.
-func (s *domain) tuples(r *request, first expr.Assignment, work int) Result {
+// Names order the variables, so what is too much does not depend on what was asked before.
+func (s *domain) tuples(r *request) Result { return s.try(r, nil, tuplesWork, math.Inf(1)) }
+
+// fewTuples is tuples where there are few, before circuits are asked: from the request's hint on, so that the path goes on like the one that asks.
+func (s *domain) fewTuples(r *request) Result { return s.try(r, r.hint, fewWork, mostFew) }
+
+// try is tuples with so much work, if there are no more than most; values in first come before the others.
+func (s *domain) try(r *request, first expr.Assignment, work int, most float64) Result {
 	c := s.chain
 	if c.opts.Without["tuples"] {
 		return Unknown
@@ -43,7 +50,7 @@ func (s *domain) tuples(r *request, first expr.Assignment, work int) Result {
 			joint = append(joint, e)
 		}
 	}
-	values := map[expr.VarID][]uint64{}
+	values, all := map[expr.VarID][]uint64{}, 1.0
 	for _, v := range r.vars {
 		f, ok := s.frame(alone[v], v)
 		if !ok {
@@ -61,6 +68,9 @@ func (s *domain) tuples(r *request, first expr.Assignment, work int) Result {
 		if len(values[v]) == 0 {
 			r.core = alone[v]
 			return Unsat
+		}
+		if all *= float64(len(values[v])); all > most {
+			return Unknown
 		}
 		if i := slices.Index(values[v], first.Get(v)); first != nil && i > 0 {
 			values[v][0], values[v][i] = values[v][i], values[v][0]

@@ -64,7 +64,7 @@ rounds:
 		for v := range expr.VarID(e.NumVars()) {
 			req.vars = append(req.vars, v)
 		}
-		got := s.dom.tuples(req, nil, tuplesWork)
+		got := s.dom.tuples(req)
 		if got != want {
 			t.Fatalf("seed %d, round %d: %v, want %v", seed, round, got, want)
 		}
@@ -92,12 +92,15 @@ func TestTuplesGivesUp(t *testing.T) {
 	for v := range expr.VarID(e.NumVars()) {
 		req.vars = append(req.vars, v)
 	}
-	if res := s.dom.tuples(req, nil, tuplesWork); res != Unknown {
+	if res := s.dom.fewTuples(req); res != Unknown {
+		t.Errorf("nine digits before circuits: %v", res)
+	}
+	if res := s.dom.tuples(req); res != Unknown {
 		t.Errorf("nine digits: %v", res)
 	}
 	wide := e.Var("wide", 32)
 	req = &request{conj: []expr.Ref{e.Eq(e.Mul(wide, wide), e.Const(17, 32))}, vars: []expr.VarID{e.VarOf(wide)}}
-	if res := s.dom.tuples(req, nil, tuplesWork); res != Unknown {
+	if res := s.dom.tuples(req); res != Unknown {
 		t.Errorf("a wide variable: %v", res)
 	}
 }
@@ -124,11 +127,11 @@ func TestHardFirst(t *testing.T) {
 	if st := circuits.Stats(); st.Tuples != 0 || st.Backend == 0 {
 		t.Errorf("without values: %d by values, %d by circuits", st.Tuples, st.Backend)
 	}
-	req := &request{conj: append(slices.Clip(conj), e.Eq(e.URem(x, e.Const(7, 32)), e.Const(4, 32)))}
+	req := &request{conj: append(slices.Clip(conj), e.Eq(e.URem(x, e.Const(7, 32)), e.Const(4, 32))), hint: hint}
 	for v := range expr.VarID(e.NumVars()) {
 		req.vars = append(req.vars, v)
 	}
-	if res := s.dom.tuples(req, hint, fewTuples); res != Sat { // 500 mod 7 is 3
+	if res := s.dom.fewTuples(req); res != Sat { // 500 mod 7 is 3
 		t.Fatal(res)
 	}
 	changed := 0
