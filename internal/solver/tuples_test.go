@@ -134,6 +134,9 @@ func TestHardFirst(t *testing.T) {
 	if res := s.dom.fewTuples(req); res != Sat { // 500 mod 7 is 3
 		t.Fatal(res)
 	}
+	if s.dom.hard([]expr.Ref{e.Eq(e.Mul(x, x), e.Add(x, e.Const(30, 32)))}) {
+		t.Error("a product is as easy for circuits")
+	}
 	changed := 0
 	for v := range hint {
 		if req.model[v] != hint[v] {
@@ -142,5 +145,34 @@ func TestHardFirst(t *testing.T) {
 	}
 	if changed != 1 {
 		t.Errorf("%d digits differ from the hint: %v", changed, req.model)
+	}
+}
+
+// TestFewTuples: before circuits are asked, neither many tuples are tried nor many nodes computed, and then they are.
+func TestFewTuples(t *testing.T) {
+	for _, c := range []struct {
+		digits  int
+		squared bool // of the number, else of its first two digits
+	}{{8, false}, {7, true}} {
+		e := expr.New()
+		s := New(e, Options{})
+		conj, x := digits(e, "x", c.digits)
+		number := x
+		if !c.squared {
+			_, number = digits(e, "x", 2)
+		}
+		conj = append(conj,
+			e.Eq(e.URem(e.Mul(number, number), e.Const(40, 32)), e.Const(5, 32)), // no square is 5 modulo 8
+			e.Not(e.Eq(e.URem(x, e.Const(11, 32)), e.Const(5, 32))))
+		req := &request{conj: conj, hint: make(expr.Assignment, c.digits)}
+		for v := range expr.VarID(e.NumVars()) {
+			req.vars = append(req.vars, v)
+		}
+		if res := s.dom.fewTuples(req); res != Unknown {
+			t.Errorf("%+v: few: %v", c, res)
+		}
+		if res := s.dom.tuples(req); res != Unsat {
+			t.Errorf("%+v: all: %v", c, res)
+		}
 	}
 }
