@@ -22,7 +22,8 @@
 //	cache      exact earlier queries, and known contradictory subsets
 //	domain     one variable of few values: intersects the conjuncts' sets of allowed values
 //	residual   puts what conjuncts fix into the others, and decides part by part what is left
-//	backend    the incremental SAT instance; then a fresh one, or all values, where they are few; then the fallback
+//	backend    all values of hard arithmetic, where they are very few; the incremental SAT instance; then a fresh one, or all
+//	           values, where they are few; then the fallback
 //
 // # What the caller promises
 //
