@@ -59,7 +59,7 @@ type keeping struct {
 	over    bool // memory is beyond the limit
 }
 
-// keep decides it from the bytes alive, their limit and those of the expressions, and from how many states are kept and have been picked. Some two states
+// keep decides on it from the bytes alive, their limit and those of the expressions, and from how many states are kept and have been picked. Some two states
 // for each that has been picked are kept: with so many a twelfth of the instructions are executed again, if any state may be picked next, and with more the
 // collector looks at them in vain. Above half of the limit fewer are kept, and with few left the engine is replaced. Beyond the whole
 // limit nearly all goes at once.

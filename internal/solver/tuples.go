@@ -9,12 +9,12 @@ import (
 	"symchef/internal/expr"
 )
 
-// How many evaluations of a node a search through all values may take: some two seconds, when the budget of a fresh instance is four;
-// and before circuits are asked at all.
+// Limits of a search through all values.
 const (
-	tuplesWork = 1 << 28
-	fewWork    = 1 << 22
-	mostFew    = 1 << 24 // tuples: of twice as many, circuits answer most in less time
+	tuplesWork = 1 << 28 // evaluations of a node: some two seconds, when the budget of a fresh instance is four
+	// Before circuits are asked: some 20 ms, and tuples of which so short a search can see a good part.
+	fewWork = 1 << 22
+	mostFew = 1 << 24
 )
 
 // hard reports whether conj has arithmetic that circuits are bad at: the upper half of a product, division, floats.
@@ -30,13 +30,13 @@ func (s *domain) hard(conj []expr.Ref) bool {
 // it alone allow; a conjunct is looked at as soon as its variables have values. Unknown: there are too many.
 //
 // Names order the variables, so what is too much does not depend on what was asked before.
-func (s *domain) tuples(r *request) Result { return s.try(r, nil, tuplesWork, math.Inf(1)) }
+func (s *domain) tuples(r *request) Result { return s.enumerate(r, nil, tuplesWork, math.Inf(1)) }
 
 // fewTuples is tuples where there are few, before circuits are asked: from the request's hint on, so that the path goes on like the one that asks.
-func (s *domain) fewTuples(r *request) Result { return s.try(r, r.hint, fewWork, mostFew) }
+func (s *domain) fewTuples(r *request) Result { return s.enumerate(r, r.hint, fewWork, mostFew) }
 
-// try is tuples with so much work, if there are no more than most; values in first come before the others.
-func (s *domain) try(r *request, first expr.Assignment, work int, most float64) Result {
+// enumerate is tuples with so much work, if there are no more than most; values in first come before the others.
+func (s *domain) enumerate(r *request, first expr.Assignment, work int, most float64) Result {
 	c := s.chain
 	if c.opts.Without["tuples"] {
 		return Unknown

@@ -153,7 +153,8 @@ func TestFewTuples(t *testing.T) {
 	for _, c := range []struct {
 		digits  int
 		squared bool // of the number, else of its first two digits
-	}{{8, false}, {7, true}} {
+		few     Result
+	}{{8, false, Unknown}, {7, true, Unknown}, {5, true, Unsat}} {
 		e := expr.New()
 		s := New(e, Options{})
 		conj, x := digits(e, "x", c.digits)
@@ -168,7 +169,7 @@ func TestFewTuples(t *testing.T) {
 		for v := range expr.VarID(e.NumVars()) {
 			req.vars = append(req.vars, v)
 		}
-		if res := s.dom.fewTuples(req); res != Unknown {
+		if res := s.dom.fewTuples(req); res != c.few {
 			t.Errorf("%+v: few: %v", c, res)
 		}
 		if res := s.dom.tuples(req); res != Unsat {
