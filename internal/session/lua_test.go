@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,11 +50,8 @@ func (e explored) outcomes() []string {
 // Every kind of outcome and of input, in every version.
 func TestLuaKinds(t *testing.T) {
 	const file = "testdata/kinds.lua"
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := dir + "/" + file + ":%d: %s"
+	at := "kinds.lua:%d: %s"
+	folder := regexp.MustCompile(`\S*/kinds\.lua`) // Lua writes the end of it alone, where it is long
 	for _, lua := range luas(t) {
 		t.Run(lua, func(t *testing.T) {
 			e := runIt(t, Options{Test: file + "::test_kinds", Interpreter: lua})
@@ -71,7 +69,11 @@ func TestLuaKinds(t *testing.T) {
 				"expected table: (error object is a table value)",
 				"ok",
 			}
-			if got := e.outcomes(); !slices.Equal(got, want) {
+			got := e.outcomes()
+			for i, o := range got {
+				got[i] = folder.ReplaceAllString(o, "kinds.lua")
+			}
+			if !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q\n%s", got, want, e.stderr)
 			}
 			if r := e.summary.Replay; r.Agreed != len(want) || r.Diverged+r.Unstable > 0 {
