@@ -179,11 +179,11 @@ func (x *Explorer) Pending() int {
 	return n
 }
 
-// drop counts what is given up of s.
-func (x *Explorer) drop(s *state.State, reason string) {
+// drop counts what is given up of the state at a place of the high-level tree.
+func (x *Explorer) drop(at high.Place, reason string) {
 	x.Dropped[reason]++
 	if x.cfg.High != nil {
-		x.cfg.High.Tree.Lose(s.High.Place())
+		x.cfg.High.Tree.Lose(at)
 	}
 }
 
@@ -308,12 +308,12 @@ func (x *Explorer) step(s *state.State) bool {
 			return true
 		}
 		if x.cfg.PathInstructions > 0 && s.Sys.Retired-x.base > x.cfg.PathInstructions {
-			x.drop(s, "limit: --path-instructions")
+			x.drop(s.High.Place(), "limit: --path-instructions")
 			x.end(s, End{Kind: Hang, What: fmt.Sprintf("more than %d instructions", x.cfg.PathInstructions)})
 			return false
 		}
 		if x.cfg.PathTime > 0 && time.Since(x.began) > x.cfg.PathTime {
-			x.drop(s, "limit: --path-time")
+			x.drop(s.High.Place(), "limit: --path-time")
 			x.end(s, End{Kind: Hang, What: "longer than " + x.cfg.PathTime.String()})
 			return false
 		}
@@ -332,7 +332,7 @@ func (x *Explorer) step(s *state.State) bool {
 	case exec.Deadlock:
 		x.end(s, End{Kind: Hang, What: "deadlock: every task waits"})
 	case exec.Unsupported:
-		x.drop(s, "unsupported: "+stop.What)
+		x.drop(s.High.Place(), "unsupported: "+stop.What)
 		x.end(s, End{Kind: Unsupported, What: stop.What})
 	}
 	return false
@@ -390,7 +390,7 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 			at.Arm = 2 - v
 		}
 		p := candidateOf(s, here, at)
-		p.excl = append(p.excl, v)
+		p.exclude(r, v)
 		if x.anchors.wants(s) {
 			p.st = s.Fork()
 			p.st.Excl = append(p.st.Excl, state.Constraint{R: r, V: v})
@@ -414,7 +414,7 @@ func (x *Explorer) assume(s *state.State, r expr.Ref) bool {
 		conj := append(append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...), r)
 		res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: 1})
 		if res == solver.Unknown {
-			x.drop(s, x.undecided("assumption", conj))
+			x.drop(s.High.Place(), x.undecided("assumption", conj))
 			return false
 		}
 		if res == solver.Unsat {

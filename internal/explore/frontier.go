@@ -13,14 +13,17 @@ import (
 )
 
 // A candidate is a pending state: the fork of a path that takes none of the values
-// Excl at the decision after log. It is materialised while st is set, else virtual: the log
+// excl of the expression of at the decision after log. It is materialised while st is set, else virtual: the log
 // leads to it (the Cloud9 thesis, section 3.2), and bounds spares the solver the ranges proved on the way.
 //
 // Invariant: model satisfies the path condition of log, so following the log under it asks
-// no solver, and gives the state that was forked.
+// no solver, and gives the state that was forked. While of is set, path is that condition: most states that wait have
+// no input, and need not be brought back to find that out.
 type candidate struct {
 	log    *state.Entry
+	path   *state.Constraint
 	excl   []uint64 // none: the decision after log, if any, is open
+	of     expr.Ref // 0: not known in this engine
 	model  expr.Assignment
 	bounds *state.Bound
 	node   *search.Node
@@ -33,11 +36,24 @@ type candidate struct {
 
 // candidateOf returns a virtual candidate at s.
 func candidateOf(s *state.State, n *search.Node, at search.Place) *candidate {
-	c := &candidate{log: s.Log, model: s.Model, bounds: s.Bounds, node: n, place: at, high: s.High.Place(), at: s.High.ID}
+	c := &candidate{log: s.Log, path: s.Path, model: s.Model, bounds: s.Bounds, node: n, place: at, high: s.High.Place(), at: s.High.ID}
 	for _, e := range s.Excl {
-		c.excl = append(c.excl, e.V)
+		c.exclude(e.R, e.V)
 	}
 	return c
+}
+
+// exclude leaves the value v of r to others.
+func (p *candidate) exclude(r expr.Ref, v uint64) { p.of, p.excl = r, append(p.excl, v) }
+
+// conjuncts are its path condition and what it excludes. Require: of is set.
+func (p *candidate) conjuncts(ctx *expr.Ctx) []expr.Ref {
+	out := p.path.Conjuncts(ctx)
+	for _, v := range p.excl {
+		c := state.Constraint{R: p.of, V: v}
+		out = append(out, ctx.Not(c.Cond(ctx)))
+	}
+	return out
 }
 
 func (x *Explorer) add(p *candidate) {
@@ -86,36 +102,48 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 	if x.cfg.High != nil {
 		x.size = x.cfg.High.Tree.Size()
 	}
-	if s = p.st; s == nil {
-		var err error
-		if s, err = x.materialise(p); err != nil {
-			// The invariant of candidate is broken: nothing that was found so far can be relied on.
-			panic("explore: a path strays from its own log: " + err.Error())
+	if len(p.excl) == 0 {
+		return x.stateOf(p), true
+	}
+	if p.of == 0 { // it was imported, or the engine is another
+		s = x.stateOf(p)
+		if x.complete != nil && s.High.ID != p.at { // it is elsewhere
+			x.addAt(candidateOf(s, p.node, p.place), s)
+			return nil, true
 		}
-	} else {
-		s.Resume(x.ctx)
+		p.path, p.of, p.high = s.Path, s.Excl[0].R, s.High.Place()
 	}
-	if len(s.Excl) == 0 {
-		return s, true
-	}
-	if x.complete != nil && s.High.ID != p.at { // it was imported, and is elsewhere
-		x.addAt(candidateOf(s, p.node, p.place), s)
-		return nil, true
-	}
-	conj := append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...)
+	conj := p.conjuncts(x.ctx)
 	// The model satisfies everything but the exclusion of its own value.
-	res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: len(s.Excl)})
+	res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: p.model, New: len(p.excl)})
 	switch res {
 	case solver.Unsat:
 		x.Counts.Infeasible++
 		x.learn()
 		return nil, true
 	case solver.Unknown:
-		x.drop(s, x.undecided("query", conj))
+		x.drop(p.high, x.undecided("query", conj))
 		return nil, true
+	}
+	if s == nil {
+		s = x.stateOf(p)
 	}
 	s.Rebase(x.ctx, model)
 	return s, true
+}
+
+// stateOf returns the state of p, ready to run under its model.
+func (x *Explorer) stateOf(p *candidate) *state.State {
+	if p.st != nil {
+		p.st.Resume(x.ctx)
+		return p.st
+	}
+	s, err := x.materialise(p)
+	if err != nil {
+		// The invariant of candidate is broken: nothing that was found so far can be relied on.
+		panic("explore: a path strays from its own log: " + err.Error())
+	}
+	return s
 }
 
 // count counts the path p that has ended, and all others at its place: all have ended.
@@ -189,6 +217,7 @@ func (x *Explorer) Renew(ctx *expr.Ctx, m *exec.Machine, s Solver, root *state.S
 	models := map[*uint64]expr.Assignment{} // candidates share their models
 	for _, id := range x.ids() {
 		p := x.pending[id]
+		p.path, p.of = nil, 0
 		if len(p.model) == 0 {
 			continue
 		}

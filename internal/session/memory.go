@@ -93,7 +93,7 @@ func (w *worker) memory() (why string) {
 	}
 	w.lastLive = h.live // wait for the next collection to see the effect
 	kept := w.x.Kept()
-	k := keep(h.live, limit, w.ctx.Bytes(), kept, w.x.Counts.Paths+w.x.Counts.Infeasible)
+	k := keep(h.live, limit, w.ctx.Bytes(), kept, w.x.Counts.Paths)
 	w.renew = w.renew || k.renew
 	if k.thicken {
 		w.x.Thicken()

@@ -347,12 +347,15 @@ func (c *Constraint) Cond(ctx *expr.Ctx) expr.Ref {
 }
 
 // Conjuncts returns the path condition, first constraint first, without the exclusions.
-func (s *State) Conjuncts(ctx *expr.Ctx) []expr.Ref {
-	if s.Path == nil {
+func (s *State) Conjuncts(ctx *expr.Ctx) []expr.Ref { return s.Path.Conjuncts(ctx) }
+
+// Conjuncts returns the conditions of the list that ends with c, in order.
+func (c *Constraint) Conjuncts(ctx *expr.Ctx) []expr.Ref {
+	if c == nil {
 		return nil
 	}
-	out := make([]expr.Ref, s.Path.Depth)
-	for c := s.Path; c != nil; c = c.Parent {
+	out := make([]expr.Ref, c.Depth)
+	for ; c != nil; c = c.Parent {
 		out[c.Depth-1] = c.Cond(ctx)
 	}
 	return out
