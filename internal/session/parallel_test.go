@@ -78,6 +78,23 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
+// squares asks, long after its first decision, for remainders that no square has.
+const squares = `#include <stdio.h>
+int main() { unsigned c = getchar(); if (c < 16) return 1; for (volatile int i = 0; i < 200000; i++); c = c * c % 8;
+return c == 2 ? 2 : c == 3 ? 3 : c == 5 ? 5 : c == 6 ? 6 : c == 7 ? 7 : 0; }`
+
+// A pending state that has no input is not brought back to find that out.
+func TestInfeasible(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "p.c")
+	if err := os.WriteFile(src, []byte(squares), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := runIt(t, Options{Program: []string{compile(t, src, "-O0")}, StdinLen: 1, AllPaths: true, NoReplay: true, Virtual: true})
+	if s := got.summary; len(got.tests) != 2 || s.Paths.Infeasible != 5 || s.Instructions.Replayed > s.Instructions.Total/4 {
+		t.Errorf("%d test cases, %d infeasible, %d instructions, %d of them again", len(got.tests), s.Paths.Infeasible, s.Instructions.Total, s.Instructions.Replayed)
+	}
+}
+
 // classify has 729 paths: enough that no worker is done before the others begin.
 const classify = `#include <stdio.h>
 int main() { for (int i = 0; i < 6; i++) { int c = getchar(); if (c < 'a') putchar('1'); else if (c > 'm') putchar('2'); else putchar('3'); } return 0; }`
