@@ -59,13 +59,13 @@ type keeping struct {
 	over    bool // memory is beyond the limit
 }
 
-// keep decides on it from the bytes alive, their limit and those of the expressions, and from how many states are kept and have been picked. Some two states
-// for each that has been picked are kept: with so many a twelfth of the instructions are executed again, if any state may be picked next, and with more the
+// keep decides on it from the bytes alive, their limit and those of the expressions, and from how many states are kept and have run. Some two states
+// for each that has run are kept: with so many a twelfth of the instructions are executed again, if any state may be picked next, and with more the
 // collector looks at them in vain. Above half of the limit fewer are kept, and with few left the engine is replaced. Beyond the whole
 // limit nearly all goes at once.
-func keep(live, limit, exprs uint64, kept, picked int) (k keeping) {
+func keep(live, limit, exprs uint64, kept, ran int) (k keeping) {
 	if live < limit/2 {
-		worth := max(2*picked, manyKept)
+		worth := max(2*ran, manyKept)
 		if kept > 2*worth {
 			k.thin = worth
 		}
