@@ -7,11 +7,11 @@ func TestKeep(t *testing.T) {
 	const gb = 1 << 30
 	thin := func(n int) keeping { return keeping{thin: n} }
 	for _, c := range []struct {
-		live, exprs  uint64 // of a limit of 8 GB
-		kept, ran int
-		want         keeping
+		live, exprs uint64 // of a limit of 8 GB
+		kept, ran   int
+		want        keeping
 	}{
-		// As many as are worth it: some two for each that has been ran, between half of that and twice as many.
+		// As many as are worth it: some two for each that has run, between half of that and twice as many.
 		{live: gb, kept: 2000, ran: 1000},
 		{live: gb, kept: 1000, ran: 1000},
 		{live: gb, kept: 999, ran: 1000, want: keeping{thicken: true}},
