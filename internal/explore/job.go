@@ -163,6 +163,7 @@ func (x *Explorer) export(ids []uint64) Frontier {
 // Frontier returns all that waits to be explored, and the running state cur unless nil.
 func (x *Explorer) Frontier() Frontier {
 	k := newPacker(x.ctx)
+	k.Jobs = make([]Job, 0, len(x.pending)+1)
 	for _, id := range x.ids() {
 		k.add(x.pending[id])
 	}

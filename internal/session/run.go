@@ -228,6 +228,7 @@ func (r *run) explore(c context.Context) error {
 	}
 	for _, w := range r.workers {
 		w.publish()
+		w.x.Release() // nobody runs these states any more, and the frontier needs room
 		if f := w.x.Frontier(); len(f.Jobs) > 0 {
 			r.left = append(r.left, f)
 		}

@@ -37,11 +37,13 @@ type snapshot struct {
 
 // seal is the gob encoding of v, and more behind it, with a checksum. More is not encoded: there may be much of it.
 func seal(v any, more []byte) ([]byte, error) {
-	var buf bytes.Buffer
+	var buf bytes.Buffer // of a frontier it may take gigabytes: there is one copy
+	buf.Write(make([]byte, sealHeader))
 	err := gob.NewEncoder(&buf).Encode(v)
-	out := make([]byte, sealHeader, sealHeader+buf.Len()+len(more))
-	binary.LittleEndian.PutUint64(out[sha256.Size:], uint64(buf.Len()))
-	out = append(append(out, buf.Bytes()...), more...)
+	n := buf.Len() - sealHeader
+	buf.Write(more)
+	out := buf.Bytes()
+	binary.LittleEndian.PutUint64(out[sha256.Size:], uint64(n))
 	sum := sha256.Sum256(out[sha256.Size:])
 	copy(out, sum[:])
 	return out, err
