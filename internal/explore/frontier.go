@@ -13,17 +13,17 @@ import (
 )
 
 // A candidate is a pending state: the fork of a path that takes none of the values
-// excl of the expression of at the decision after log. It is materialised while st is set, else virtual: the log
+// excl at the decision after log. It is materialised while st is set, else virtual: the log
 // leads to it (the Cloud9 thesis, section 3.2), and bounds spares the solver the ranges proved on the way.
 //
 // Invariant: model satisfies the path condition of log, so following the log under it asks
-// no solver, and gives the state that was forked. While of is set, path is that condition: most states that wait have
-// no input, and need not be brought back to find that out.
+// no solver, and gives the state that was forked. While what is decided is known, path is that condition: most
+// states that wait have no input, and need not be brought back to find that out.
 type candidate struct {
 	log    *state.Entry
 	path   *state.Constraint
 	excl   []uint64 // none: the decision after log, if any, is open
-	of     expr.Ref // 0: not known in this engine
+	what   expr.Ref // what is decided; 0: not known in this engine
 	model  expr.Assignment
 	bounds *state.Bound
 	node   *search.Node
@@ -44,13 +44,13 @@ func candidateOf(s *state.State, n *search.Node, at search.Place) *candidate {
 }
 
 // exclude leaves the value v of r to others.
-func (p *candidate) exclude(r expr.Ref, v uint64) { p.of, p.excl = r, append(p.excl, v) }
+func (p *candidate) exclude(r expr.Ref, v uint64) { p.what, p.excl = r, append(p.excl, v) }
 
-// conjuncts are its path condition and what it excludes. Require: of is set.
+// conjuncts are its path condition and what it excludes. Require: what is set.
 func (p *candidate) conjuncts(ctx *expr.Ctx) []expr.Ref {
 	out := p.path.Conjuncts(ctx)
 	for _, v := range p.excl {
-		c := state.Constraint{R: p.of, V: v}
+		c := state.Constraint{R: p.what, V: v}
 		out = append(out, ctx.Not(c.Cond(ctx)))
 	}
 	return out
@@ -105,13 +105,13 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 	if len(p.excl) == 0 {
 		return x.stateOf(p), true
 	}
-	if p.of == 0 { // it was imported, or the engine is another
+	if p.what == 0 { // it was imported, or the engine is another
 		s = x.stateOf(p)
 		if x.complete != nil && s.High.ID != p.at { // it is elsewhere
 			x.addAt(candidateOf(s, p.node, p.place), s)
 			return nil, true
 		}
-		p.path, p.of, p.high = s.Path, s.Excl[0].R, s.High.Place()
+		p.path, p.what, p.high = s.Path, s.Excl[0].R, s.High.Place()
 	}
 	conj := p.conjuncts(x.ctx)
 	// The model satisfies everything but the exclusion of its own value.
@@ -223,7 +223,7 @@ func (x *Explorer) Renew(ctx *expr.Ctx, m *exec.Machine, s Solver, root *state.S
 	models := map[*uint64]expr.Assignment{} // candidates share their models
 	for _, id := range x.ids() {
 		p := x.pending[id]
-		p.path, p.of = nil, 0
+		p.path, p.what = nil, 0
 		if len(p.model) == 0 {
 			continue
 		}
