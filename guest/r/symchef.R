@@ -380,7 +380,11 @@ local({
     tryCatch({
       code <- parse(path, keep.source = TRUE, encoding = "UTF-8")
       old <- setwd(dirname(path))
-      on.exit(setwd(old))
+      sources <- options(keep.source = TRUE) # of other files, too
+      on.exit({
+        setwd(old)
+        options(sources)
+      })
       for (i in seq_along(code)) {
         eval(compiler::compile(code[[i]], globalenv(), quiet, attr(code, "srcref")[[i]]), globalenv())
       }

@@ -31,8 +31,10 @@ func cpuTime() time.Duration {
 // kept of them, graph and tree. Each round has all three; the figures are medians, what tracing costs of pairs.
 func BenchmarkTrace(b *testing.B) {
 	for _, c := range []struct{ path, name, text string }{
-		{"/usr/bin/python3.11", "a.py", "def f(n):\n  t = 0\n  for i in range(n):\n    t = (t * 31 + i) % 1000003\n    if t & 1: t += 3\n  return t\nprint(f(200000))\n"},
-		{"/usr/bin/lua5.4", "a.lua", "local t = 0 for i = 1, 1000000 do t = (t * 31 + i) % 1000003 if t % 2 == 1 then t = t + 3 end end print(t)"},
+		{"/usr/bin/python3.11", "loop.py", "def f(n):\n  t = 0\n  for i in range(n):\n    t = (t * 31 + i) % 1000003\n    if t & 1: t += 3\n  return t\nprint(f(200000))\n"},
+		{"/usr/bin/python3.11", "calls.py", "def f(n):\n  return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(21))\n"},
+		{"/usr/bin/lua5.4", "loop.lua", "local t = 0 for i = 1, 1000000 do t = (t * 31 + i) % 1000003 if t % 2 == 1 then t = t + 3 end end print(t)"},
+		{"/usr/bin/lua5.4", "calls.lua", "local function f(n) if n < 2 then return n end return f(n - 1) + f(n - 2) end print(f(24))"},
 	} {
 		if _, err := os.Stat(c.path); err != nil {
 			continue
@@ -45,7 +47,7 @@ func BenchmarkTrace(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(filepath.Base(c.path), func(b *testing.B) {
+		b.Run(c.name, func(b *testing.B) {
 			steps := 0
 			run := func(attach func(*exec.Machine)) (mips float64) {
 				sys, err := kernel.Boot(kernel.Config{Path: c.path, Argv: []string{c.path, path}, Env: testcase.PinEnv(nil), Cwd: "/"})

@@ -87,12 +87,9 @@ func TestStock(t *testing.T) {
 		{"/usr/bin/tclsh8.6", 2, true, hlpc.Table, "", "563b9048c335ba1acabed5affb5fc9149741e310", "libtcl8.6.so+0xcd760 jump [rsp+0x8] +0x0"},
 		{"/usr/bin/mawk", 6, true, hlpc.Table, "", "dedddd637101a030c06821de15b8b565ff126240", "mawk+0xa480 jump r12 +0x0"},
 		{"/usr/bin/gawk", 3, false, hlpc.Table, "", "0585c99dab453c12da422f6dc7423b6e315c6f06", "gawk+0x4415e0 jump rbx +0x0"},
-		{"/usr/bin/R", 5, true, hlpc.Direct, "", "ec1970cd82835ac65e5b537e151a430a144030a3", "libR.so+0x136de0 jump [rsp] -0x8"},
+		{"/usr/bin/R", 5, true, hlpc.Direct, "gnu-r", "ec1970cd82835ac65e5b537e151a430a144030a3", "libR.so+0x136de0 jump [rsp] -0x8"},
 	} {
 		t.Run(filepath.Base(c.path), func(t *testing.T) {
-			if c.path == "/usr/bin/R" && os.Getenv("SYMCHEF_SLOW") == "" {
-				t.Skip("R's compiler takes 10 s or more: set SYMCHEF_SLOW=1")
-			}
 			r, _ := calibrate(t, c.path)
 			var b strings.Builder
 			r.Write(&b)

@@ -67,6 +67,8 @@ func labelOf(r interp.LabelRule, parts [][]byte) (l Label) {
 		for b := part(r.Lines[0]); len(b) >= 4; b = b[4:] {
 			l.Lines = through(l.Lines, 4, int(binary.LittleEndian.Uint32(b)))
 		}
+	case "gnu-r":
+		l.File, l.Lines = rLines(part(r.Lines[0]))
 	}
 	return l
 }

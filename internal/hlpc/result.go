@@ -22,7 +22,7 @@ import (
 )
 
 // Version changes whenever the meaning of a stored Result does.
-const Version = 1
+const Version = 2
 
 // Result says where an interpreter keeps its high-level program counter (HLPC). Addresses are the
 // module's own, so it holds for every process that runs this build.
@@ -48,6 +48,8 @@ type Result struct {
 	FrameKnown bool `json:"frame_known"`
 	// Code names the description's rule for code objects that holds; empty: none does.
 	Code string `json:"code,omitempty"`
+	// Object is where the address of the code object is, if the rule leaves that to calibration.
+	Object Loc `json:"object,omitzero"`
 	// Redispatch: an instruction dispatched twice in a row, at one place in one frame, is executed once.
 	Redispatch bool `json:"redispatch,omitempty"`
 	// Confidence is high: dispatch and frame are verified; medium: one is not; low: neither.
@@ -305,20 +307,30 @@ func (r *runs) chooseFrame(res *Result, frames []Loc) error {
 		steps, in int
 	}
 	var tries []*try
-	for _, f := range frames[:min(len(frames), maxFrames)] {
-		for i := range r.cal.Codes {
-			t := *res
-			t.Frame, t.rule = f, &r.cal.Codes[i]
-			x := &try{Tracer: Tracer{Result: &t, Cursor: &Cursor{}}}
-			x.OnStep = func(_ *kernel.System, st *Step) {
-				if r.marks.window != "" {
-					x.steps++
-					if st.Code.Size != 0 {
-						x.in++
-					}
+	add := func(frame, object Loc, rule *interp.CodeRule) {
+		t := *res
+		t.Frame, t.Object, t.rule = frame, object, rule
+		x := &try{Tracer: Tracer{Result: &t, Cursor: &Cursor{}}}
+		x.OnStep = func(_ *kernel.System, st *Step) {
+			if r.marks.window != "" {
+				x.steps++
+				if st.Code.Size != 0 {
+					x.in++
 				}
 			}
-			tries = append(tries, x)
+		}
+		tries = append(tries, x)
+	}
+	for k, f := range frames[:min(len(frames), maxFrames)] {
+		for i := range r.cal.Codes {
+			switch rule := &r.cal.Codes[i]; {
+			case rule.Object != nil:
+				add(f, Loc{}, rule)
+			case k == 0: // it is found without the frame
+				for _, l := range plainLocs() {
+					add(f, l, rule)
+				}
+			}
 		}
 	}
 	m := exec.New(expr.New())
@@ -345,7 +357,7 @@ func (r *runs) chooseFrame(res *Result, frames []Loc) error {
 	for _, x := range tries {
 		if x.in > best && x.in*100 >= x.steps*99 {
 			best = x.in
-			res.Frame, res.rule, res.Code = x.Result.Frame, x.Result.rule, x.Result.rule.Name
+			res.Frame, res.Object, res.rule, res.Code = x.Result.Frame, x.Result.Object, x.Result.rule, x.Result.rule.Name
 		}
 	}
 	return nil
@@ -409,7 +421,11 @@ func (r *Result) Write(w io.Writer) {
 	case r.Code == "":
 		row("frame", "%v", r.Frame)
 	default:
-		row("frame", "%v, code object by rule %s", r.Frame, r.Code)
+		at := ""
+		if r.rule != nil && r.rule.Object == nil {
+			at = fmt.Sprintf(", its address in %v", r.Object)
+		}
+		row("frame", "%v, code object by rule %s%s", r.Frame, r.Code, at)
 	}
 	row("confidence", "%s", r.Confidence)
 	for i, c := range r.RunnersUp {

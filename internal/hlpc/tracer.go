@@ -1,8 +1,6 @@
 package hlpc
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -104,6 +102,7 @@ type Tracer struct {
 	OnCode func(Digest, Label)
 
 	modules modules
+	codes   codes
 	known   map[Digest]bool // code objects that OnCode was called with
 
 	notes exec.Notes // of steps in the frame on top of Cursor
@@ -245,15 +244,7 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 		return
 	}
 	if r.rule != nil && pc-top.code.Start >= top.code.Size {
-		var parts [][]byte
-		top.code, parts = r.codeAt(s, interp.Roots{HLPC: pc, Frame: frame})
-		if t.OnCode != nil && parts != nil && !t.known[top.code.Digest] {
-			if t.known == nil {
-				t.known = map[Digest]bool{}
-			}
-			t.known[top.code.Digest] = true
-			t.OnCode(top.code.Digest, labelOf(r.rule.Label, parts))
-		}
+		top.code = t.codeAt(s, c, call, frame, pc)
 	}
 	t.one[0] = exec.Note{Value: pc, Target: handler}
 	t.tell(sys, Run{frame, top.code, len(at.stack) - 1, t.one[:]})
@@ -263,32 +254,28 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 	}
 }
 
-// maxIdentity bounds the bytes that identify a code object.
-const maxIdentity = 1 << 20
-
-// codeAt is the code object that the rule finds, with the parts of its identity; the zero Code if
-// that does not hold the HLPC.
-func (r *Result) codeAt(s *mem.Space, at interp.Roots) (Code, [][]byte) {
-	start, err1 := r.rule.Start.Eval(at, s.ReadU)
-	size, err2 := r.rule.Size.Eval(at, s.ReadU)
-	if err1 != nil || err2 != nil || at.HLPC-start >= size {
-		return Code{}, nil
+// codeAt is the code object that is executed at pc; the zero Code if none is found.
+func (t *Tracer) codeAt(s *mem.Space, c *cpu.CPU, call bool, frame, pc uint64) Code {
+	r := t.Result
+	t.codes.rule, t.codes.function = r.rule, &r.Function
+	t.codes.reader.Of(s)
+	var object uint64
+	if p := r.rule.Object; p == nil {
+		object, _ = r.Object.Value(c, s, call)
+	} else if v, err := p.Eval(interp.Roots{Frame: frame}, t.codes.reader.ReadU); err == nil {
+		object = v
 	}
-	h := sha256.New()
-	var parts [][]byte
-	for _, part := range r.rule.Identity {
-		from, err1 := part[0].Eval(at, s.ReadU)
-		n, err2 := part[1].Eval(at, s.ReadU)
-		if err1 != nil || err2 != nil || n > maxIdentity {
-			return Code{}, nil
-		}
-		b := make([]byte, n)
-		if s.Read(from, b) != nil {
-			return Code{}, nil
-		}
-		h.Write(binary.LittleEndian.AppendUint64(nil, n))
-		h.Write(b)
-		parts = append(parts, b)
+	o := t.codes.at(object, pc, t.bias)
+	if o == nil {
+		return Code{}
 	}
-	return Code{Digest: Digest(h.Sum(nil)[:len(Digest{})]), Start: start, Size: size}, parts
+	if !o.told && t.OnCode != nil && !t.known[o.Digest] {
+		if t.known == nil {
+			t.known = map[Digest]bool{}
+		}
+		t.known[o.Digest] = true
+		t.OnCode(o.Digest, o.label)
+	}
+	o.told = true
+	return o.Code
 }

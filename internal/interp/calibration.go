@@ -58,10 +58,26 @@ type Calibration struct {
 // Calibration takes the first rule that holds.
 type CodeRule struct {
 	Name        string
-	Start, Size *Place     // of its bytecode: address, bytes
-	Identity    [][2]Place // address and bytes of what tells code objects apart; never written
+	Object      *Place // address of the code object, from the frame; nil: what calibration finds, a register or cell
+	Start, Size *Place // of its bytecode: address, bytes; from the object
+	Identity    []Part // what tells code objects apart, from the object; never written while it is in use
 	Label       LabelRule
 }
+
+// Part is one of the things that tell code objects apart.
+type Part struct {
+	Kind string // one of partKinds
+	Args []Place
+}
+
+// Kinds of Part. Their readers stand in internal/hlpc/codes.go.
+const (
+	PartBytes = "bytes"       // an address, and a number of bytes
+	PartWords = "words"       // the same, of words of 64 bits; those that point into the interpreter's function count from its module's start
+	PartGNUR  = "r-constants" // the address of a vector of GNU R: the constants of bytecode
+)
+
+var partKinds = map[string]int{PartBytes: 2, PartWords: 2, PartGNUR: 1}
 
 // LabelRule says which parts of the identity name a code object for people. Parts are counted
 // from 1; 0: there is none.
@@ -78,6 +94,7 @@ var lineFormats = map[string]int{
 	"pep657": 1, // CPython 3.11
 	"lua54":  2, // differences of one byte, and absolute lines
 	"words":  1, // a 32-bit line for each instruction of 32 bits
+	"gnu-r":  1, // the constants of R's bytecode
 }
 
 // Argv is the argument vector that runs the script.
@@ -243,17 +260,24 @@ func parseScript(args []sexp) (string, error) {
 }
 
 func parseCode(n *sexp, args []sexp) (CodeRule, error) {
-	usage := n.errorf("need (code NAME (let NAME PLACE)... (start PLACE) (size PLACE) (identity (ADDRESS BYTES)...))")
+	usage := n.errorf("need (code NAME (object NAME PLACE) (let NAME PLACE)... (start PLACE) (size PLACE) (identity (ADDRESS BYTES)...))")
 	if len(args) < 4 || args[0].kind != symbolNode {
 		return CodeRule{}, usage
 	}
-	r, names := CodeRule{Name: args[0].text}, places{}
+	r, names, found := CodeRule{Name: args[0].text}, places{"frame": {op: "frame"}}, false
 	for i := range args[1:] {
 		head, a, err := clause(&args[1+i])
 		if err != nil {
 			return CodeRule{}, usage
 		}
 		switch {
+		case head == "object" && len(a) == 2 && a[0].kind == symbolNode && !found:
+			if found = true; a[1].kind != symbolNode || a[1].text != "anywhere" {
+				r.Object, err = names.parse(&a[1])
+			}
+			names = places{a[0].text: {op: "object"}}
+		case !found:
+			err = usage
 		case head == "let" && len(a) == 2 && a[0].kind == symbolNode:
 			names[a[0].text], err = names.parse(&a[1])
 		case head == "start" && len(a) == 1:
@@ -261,7 +285,7 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 		case head == "size" && len(a) == 1:
 			r.Size, err = names.parse(&a[0])
 		case head == "identity":
-			r.Identity, err = names.pairs(a)
+			r.Identity, err = names.parts(a)
 		case head == "label":
 			r.Label, err = parseLabel(a)
 		default:
@@ -315,7 +339,7 @@ func parseLabel(args []sexp) (r LabelRule, err error) {
 }
 
 // Place is an expression over a running interpreter: (add P P), (mul P P), (load P OFFSET),
-// (load4 P OFFSET), (strlen P OFFSET), a number, frame or hlpc.
+// (load4 P OFFSET), (strlen P OFFSET), a number, the frame or the code object.
 type Place struct {
 	op   string
 	num  uint64
@@ -326,7 +350,7 @@ type Place struct {
 const maxString = 1 << 20
 
 // Roots are the values that a Place starts from.
-type Roots struct{ HLPC, Frame uint64 }
+type Roots struct{ Frame, Object uint64 }
 
 // Eval computes the place; read returns n bytes at an address, little-endian.
 func (p *Place) Eval(r Roots, read func(addr uint64, n int) (uint64, error)) (uint64, error) {
@@ -335,8 +359,8 @@ func (p *Place) Eval(r Roots, read func(addr uint64, n int) (uint64, error)) (ui
 		return p.num, nil
 	case "frame":
 		return r.Frame, nil
-	case "hlpc":
-		return r.HLPC, nil
+	case "object":
+		return r.Object, nil
 	}
 	a, err := p.args[0].Eval(r, read)
 	if err != nil {
@@ -364,25 +388,31 @@ func (p *Place) Eval(r Roots, read func(addr uint64, n int) (uint64, error)) (ui
 	return read(a+b, 8)
 }
 
-// places are the names that let clauses gave.
+// places are the names that may be used: of the frame, or of the object and what let clauses gave.
 type places map[string]*Place
 
-// pairs reads (ADDRESS BYTES)...
-func (p places) pairs(args []sexp) (out [][2]Place, err error) {
+// parts reads (ADDRESS BYTES)..., each with a kind before it or none.
+func (p places) parts(args []sexp) (out []Part, err error) {
 	for i := range args {
 		n := &args[i]
-		if n.kind != listNode || len(n.list) != 2 {
+		if n.kind != listNode || len(n.list) == 0 {
 			return nil, n.errorf("need (ADDRESS BYTES)")
 		}
-		at, err := p.parse(&n.list[0])
-		if err != nil {
-			return nil, err
+		q, list := Part{Kind: PartBytes}, n.list
+		if list[0].kind == symbolNode && partKinds[list[0].text] != 0 {
+			q.Kind, list = list[0].text, list[1:]
 		}
-		size, err := p.parse(&n.list[1])
-		if err != nil {
-			return nil, err
+		if len(list) != partKinds[q.Kind] {
+			return nil, n.errorf("need (ADDRESS BYTES), (words ADDRESS BYTES) or (r-constants ADDRESS)")
 		}
-		out = append(out, [2]Place{*at, *size})
+		for k := range list {
+			at, err := p.parse(&list[k])
+			if err != nil {
+				return nil, err
+			}
+			q.Args = append(q.Args, *at)
+		}
+		out = append(out, q)
 	}
 	return out, nil
 }
@@ -391,8 +421,6 @@ func (p places) parse(n *sexp) (*Place, error) {
 	switch {
 	case n.kind == numberNode:
 		return &Place{num: uint64(n.num)}, nil
-	case n.kind == symbolNode && (n.text == "frame" || n.text == "hlpc"):
-		return &Place{op: n.text}, nil
 	case n.kind == symbolNode && p[n.text] != nil:
 		return p[n.text], nil
 	}
@@ -401,7 +429,7 @@ func (p places) parse(n *sexp) (*Place, error) {
 		return nil, err
 	}
 	if !slices.Contains([]string{"add", "mul", "load", "load4", "strlen"}, head) || len(a) != 2 {
-		return nil, n.errorf("need frame, hlpc, a number, a name, (add P P), (mul P P), (load P OFFSET), (load4 P OFFSET) or (strlen P OFFSET)")
+		return nil, n.errorf("need a number, a name, (add P P), (mul P P), (load P OFFSET), (load4 P OFFSET) or (strlen P OFFSET)")
 	}
 	out := &Place{op: head}
 	for i := range a {
@@ -419,7 +447,7 @@ func (p *Place) String() string {
 	switch p.op {
 	case "":
 		return fmt.Sprint(int64(p.num))
-	case "frame", "hlpc":
+	case "frame", "object":
 		return p.op
 	}
 	return fmt.Sprintf("(%s %v %v)", p.op, &p.args[0], &p.args[1])

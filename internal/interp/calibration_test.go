@@ -39,7 +39,7 @@ const smallCalibration = `(calibration x (interpreters "x") (argv script) (scrip
 
 // TestParseCalibration: what is wrong is an error with its place, what is right is read.
 func TestParseCalibration(t *testing.T) {
-	c, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", "(code y (let p (load frame 8)) (start (load p 0)) (size (mul 2 (load4 p -8))) (identity (p 8)))", 1))
+	c, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", "(code y (object p (load frame 8)) (start (load p 0)) (size (mul 2 (load4 p -8))) (identity (p 8)))", 1))
 	if err != nil || c.Script != "a\nb\nc\nb\nc\nb\nc\nd\n" || len(c.Codes) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -50,20 +50,23 @@ func TestParseCalibration(t *testing.T) {
 		}
 		return 0, errors.New("not mapped")
 	}
-	start, err1 := c.Codes[0].Start.Eval(Roots{Frame: 1000}, read)
-	size, err2 := c.Codes[0].Size.Eval(Roots{Frame: 1000}, read)
-	if start != 3000 || size != 14 || err1 != nil || err2 != nil {
+	object, err := c.Codes[0].Object.Eval(Roots{Frame: 1000}, read)
+	start, err1 := c.Codes[0].Start.Eval(Roots{Object: object}, read)
+	size, err2 := c.Codes[0].Size.Eval(Roots{Object: object}, read)
+	if object != 2000 || start != 3000 || size != 14 || err != nil || err1 != nil || err2 != nil {
 		t.Errorf("start %d, size %d, %v, %v", start, size, err1, err2)
 	}
-	if _, err := c.Codes[0].Start.Eval(Roots{Frame: 1}, read); err == nil {
+	if _, err := c.Codes[0].Start.Eval(Roots{Object: 1}, read); err == nil {
 		t.Error("memory that is not mapped is no error")
 	}
-	if got := c.Codes[0].Size.String(); got != "(mul 2 (load4 (load frame 8) -8))" {
+	if got := c.Codes[0].Size.String(); got != "(mul 2 (load4 object -8))" {
 		t.Errorf("printed as %s", got)
 	}
 	for _, bad := range []string{
 		"(nothing 1)", "(argv script)", "(statements 1)", "(prefer)", "(redispatch 1)",
-		"(code y)", "(code y (start frame) (size 1) (identity p))", "(code y (start q) (size 1) (identity (frame 1)))", "(code y (start frame) (size 1))",
+		"(code y)", "(code y (object p frame) (start p) (size 1) (identity p))", "(code y (object p frame) (start q) (size 1) (identity (p 1)))",
+		"(code y (object p frame) (start p) (size 1))", "(code y (start frame) (size 1) (identity (frame 1)))", "(code y (object p frame) (start frame) (size 1) (identity (p 1)))",
+		"(code y (object p frame) (start p) (size 1) (identity (words p)))", "(code y (object p frame) (start p) (size 1) (identity (r-constants p 1)))",
 	} {
 		if _, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", bad, 1)); err == nil || !strings.HasPrefix(err.Error(), "1:") {
 			t.Errorf("%s: %v", bad, err)

@@ -130,6 +130,8 @@ type Space struct {
 	objText uint64
 	// granules is the number of granules in the tree.
 	granules uint64
+	// copied is how often a granule has been replaced by a copy, of which changes does not tell: see WritePage.
+	copied uint64
 	changes
 	// Objects is what areas with Obj show; all spaces of a system have the same. nil: there are no such areas.
 	Objects *Space
@@ -587,6 +589,7 @@ func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 			c.sym = &o
 		}
 		*p = &c
+		s.copied++
 	}
 	return *p
 }

@@ -68,6 +68,7 @@ type side struct {
 	cached  map[uint64]translation
 	writes  map[uint64]bool // those of cached that may be written
 	version mem.Version
+	reader  mem.Reader
 }
 
 // value is what expression r, opaque to package mem, is worth under an assignment.
@@ -293,8 +294,18 @@ func (d *side) forget() {
 }
 
 // direct uses ReadPage and WritePage as a translation cache does: a pointer is
-// good until it is stale, and WritePage replaces what ReadPage gave.
+// good until it is stale, and WritePage replaces what ReadPage gave. A Reader sees what that writes.
 func (d *side) direct(r *rand.Rand, a uint64) error {
+	if err := d.readerAt(a, 1); err != nil {
+		return err
+	}
+	if err := d.translate(r, a); err != nil {
+		return err
+	}
+	return d.readerAt(a, 1)
+}
+
+func (d *side) translate(r *rand.Rand, a uint64) error {
 	if d.cached == nil {
 		d.cached, d.writes = map[uint64]translation{}, map[uint64]bool{}
 	}
@@ -340,6 +351,9 @@ func (d *side) compareAt(a uint64, n int) error {
 	if got, want := d.s.HasSym(a, uint64(n)), d.hasSym(a, uint64(n)); got != want {
 		return fmt.Errorf("HasSym: %v", got)
 	}
+	if err := d.readerAt(a, n); err != nil {
+		return err
+	}
 	code := make([]byte, n)
 	fetched := 0
 	for fetched < n && d.at(a+uint64(fetched), guest.ProtExec) != nil {
@@ -368,6 +382,27 @@ func (d *side) compareAt(a uint64, n int) error {
 	}
 	if v, err := d.s.ReadU(a, min(n, 8)); err != nil || byte(v) != b.Data[0] || n >= 8 && byte(v>>56) != b.Data[7] {
 		return fmt.Errorf("ReadU: %#x, %v", v, err)
+	}
+	return nil
+}
+
+// readerAt compares the Reader's ways of reading [a, a+n), with those of the space.
+func (d *side) readerAt(a uint64, n int) error {
+	d.reader.Of(d.s)
+	got, want := make([]byte, n), make([]byte, n)
+	err, wantErr := d.reader.Read(a, got), d.s.Read(a, want)
+	if (err == nil) != (wantErr == nil) || err == nil && !bytes.Equal(got, want) {
+		return fmt.Errorf("Reader.Read: %x, %v, want %x, %v", got, err, want, wantErr)
+	}
+	u, err := d.reader.ReadU(a, min(n, 8))
+	if v, wantErr := d.s.ReadU(a, min(n, 8)); (err == nil) != (wantErr == nil) || err == nil && u != v {
+		return fmt.Errorf("Reader.ReadU: %#x, %v, want %#x, %v", u, err, v, wantErr)
+	}
+	if holds := d.reader.Holds(a, want); holds != (wantErr == nil) {
+		return fmt.Errorf("Reader.Holds: %v of what is there", holds)
+	}
+	if want[n-1]++; wantErr == nil && d.reader.Holds(a, want) {
+		return fmt.Errorf("Reader.Holds what is not there")
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package session
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -105,5 +107,47 @@ func TestRExamples(t *testing.T) {
 			}
 			t.Logf("%d low-level paths, %d infeasible, %d queries", e.summary.Paths.Low, e.summary.Paths.Infeasible, e.summary.Solver.Queries)
 		})
+	}
+}
+
+// Lines are those of statements: of the test, and of files that it sources; what no path comes to is not among them.
+func TestRCoverage(t *testing.T) {
+	needR(t)
+	dir := t.TempDir()
+	test, helper := filepath.Join(dir, "test.R"), filepath.Join(dir, "helper.R")
+	for path, text := range map[string]string{helper: `classify <- function(n) {
+  if (n < 0L) {
+    "negative"
+  } else if (n > 100L) {
+    "huge"
+  } else
+    "small"
+}
+`, test: `source("helper.R")
+test_classify <- function() {
+  n <- symchef$integer("n", -5L, 5L)
+  kind <- classify(n)
+  if (kind == "huge")
+    stop("impossible")
+  n
+}
+`} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := runIt(t, Options{Test: test, Interpreter: stockR})
+	e.sound(t)
+	if want := map[string][]int{test: {3, 4, 5, 7}, helper: {2, 3}}; !e.summary.Exhausted || !reflect.DeepEqual(e.coverage(t), want) {
+		t.Errorf("exhausted: %v, lines %v, want %v", e.summary.Exhausted, e.coverage(t), want)
+	}
+	at := map[string]bool{}
+	for _, x := range e.tests {
+		for _, d := range x.Decisions {
+			at[d.Source] = true
+		}
+	}
+	if !at["helper.R:2"] {
+		t.Errorf("no decision is at the condition: %v", at)
 	}
 }

@@ -130,6 +130,20 @@ func (e explored) classes() []string {
 	return l
 }
 
+// coverage is what the run's coverage.json has: lines by file.
+func (e explored) coverage(t *testing.T) map[string][]int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(e.dir, "coverage.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cover struct{ Files map[string][]int }
+	if err := json.Unmarshal(text, &cover); err != nil {
+		t.Fatal(err)
+	}
+	return cover.Files
+}
+
 // sound fails t unless the run is exhausted and every test case agreed natively.
 func (e explored) sound(t *testing.T) {
 	t.Helper()
@@ -280,15 +294,7 @@ sys.stderr.write(json.dumps(sorted(lines)))`
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(e.dir, "coverage.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cover struct{ Files map[string][]int }
-	if err := json.Unmarshal(text, &cover); err != nil {
-		t.Fatal(err)
-	}
-	got, _ := json.Marshal(cover.Files[abs])
+	got, _ := json.Marshal(e.coverage(t)[abs])
 	if compact := strings.ReplaceAll(strings.TrimSpace(natively.String()), " ", ""); string(got) != compact {
 		t.Errorf("lines %s, natively %s", got, compact)
 	}

@@ -1,0 +1,167 @@
+package hlpc
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"symchef/internal/interp"
+	"symchef/internal/mem"
+)
+
+// codes finds the code objects that an interpreter executes. One that was found is not read again as long as memory holds what it was
+// read from: its digest and label are a function of that alone.
+type codes struct {
+	rule     *interp.CodeRule
+	function *Function // of the interpreter
+
+	reader mem.Reader
+	known  map[uint64]*codeObject // by address
+}
+
+// codeObject is one that was found, and what it was read from.
+type codeObject struct {
+	Code
+	label Label
+	told  bool // to a Tracer's OnCode
+	bias  uint64
+	from  []piece
+}
+
+// piece is what memory held at an address.
+type piece struct {
+	at   uint64
+	held []byte
+}
+
+const (
+	maxIdentity = 1 << 20 // bytes that identify a code object, at most
+	maxCodes    = 1 << 16 // code objects that are remembered, at most
+)
+
+var errIdentity = errors.New("the identity of a code object is too long")
+
+// at is the code object at address that holds pc, where the interpreter's module lies bias above its own addresses; nil if there is none.
+func (c *codes) at(address, pc, bias uint64) *codeObject {
+	o := c.known[address]
+	if o == nil || o.bias != bias || !c.holds(o.from) {
+		if o = c.read(address, pc, bias); o == nil {
+			return nil
+		}
+		if c.known == nil || len(c.known) == maxCodes {
+			c.known = map[uint64]*codeObject{}
+		}
+		c.known[address] = o
+	}
+	if pc-o.Start >= o.Size {
+		return nil
+	}
+	return o
+}
+
+func (c *codes) holds(list []piece) bool {
+	for _, p := range list {
+		if !c.reader.Holds(p.at, p.held) {
+			return false
+		}
+	}
+	return true
+}
+
+// read reads the code object that should hold pc.
+func (c *codes) read(address, pc, bias uint64) *codeObject {
+	t := &transcript{Reader: &c.reader}
+	at := interp.Roots{Object: address}
+	start, err1 := c.rule.Start.Eval(at, t.ReadU)
+	size, err2 := c.rule.Size.Eval(at, t.ReadU)
+	if err1 != nil || err2 != nil || pc-start >= size {
+		return nil
+	}
+	h := sha256.New()
+	var parts [][]byte
+	for _, p := range c.rule.Identity {
+		b, err := c.part(t, p, at, bias)
+		if err != nil {
+			return nil
+		}
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
+		h.Write(b)
+		parts = append(parts, b)
+	}
+	return &codeObject{Code: Code{Digest: Digest(h.Sum(nil)[:len(Digest{})]), Start: start, Size: size}, label: labelOf(c.rule.Label, parts), bias: bias, from: t.pieces()}
+}
+
+// part reads a part of the identity.
+func (c *codes) part(t *transcript, p interp.Part, at interp.Roots, bias uint64) ([]byte, error) {
+	var args [2]uint64
+	for i := range p.Args {
+		v, err := p.Args[i].Eval(at, t.ReadU)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = v
+	}
+	if p.Kind == interp.PartGNUR {
+		return rConstants(t, args[0])
+	}
+	if args[1] > maxIdentity {
+		return nil, errIdentity
+	}
+	b := make([]byte, args[1])
+	if err := t.Read(args[0], b); err != nil {
+		return nil, err
+	}
+	if p.Kind == interp.PartWords {
+		for w := b; len(w) >= 8; w = w[8:] {
+			if v := binary.LittleEndian.Uint64(w) - bias; v >= c.function.Offset && v < c.function.End {
+				binary.LittleEndian.PutUint64(w, v)
+			}
+		}
+	}
+	return b, nil
+}
+
+// transcript reads memory and remembers what it read.
+type transcript struct {
+	*mem.Reader
+	all []piece
+}
+
+// ReadU is mem.Reader's.
+func (t *transcript) ReadU(addr uint64, n int) (uint64, error) {
+	v, err := t.Reader.ReadU(addr, n)
+	if err == nil {
+		t.all = append(t.all, piece{addr, binary.LittleEndian.AppendUint64(nil, v)[:n]})
+	}
+	return v, err
+}
+
+// Read is mem.Reader's.
+func (t *transcript) Read(addr uint64, p []byte) error {
+	err := t.Reader.Read(addr, p)
+	if err == nil {
+		t.all = append(t.all, piece{addr, bytes.Clone(p)})
+	}
+	return err
+}
+
+// pieces is what was read: by address, no two of them adjacent.
+func (t *transcript) pieces() (out []piece) {
+	slices.SortFunc(t.all, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
+	for _, p := range t.all {
+		if n := len(out); n > 0 {
+			last := &out[n-1]
+			if had := last.at + uint64(len(last.held)); p.at <= had {
+				if more := p.at + uint64(len(p.held)); more > had {
+					last.held = append(last.held, p.held[had-p.at:]...)
+				}
+				continue
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package hlpc
+
+import (
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strconv"
+	"testing"
+	"time"
+
+	"symchef/internal/guest"
+	"symchef/internal/interp"
+	"symchef/internal/mem"
+)
+
+// TestCodes: what is remembered of a code object is what is found anew, whatever is written where it lies, in whichever of the
+// spaces that have forked from one another.
+func TestCodes(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
+		seed = v
+	}
+	t.Logf("SYMCHEF_SEED=%#x", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	cal, err := interp.ParseCalibration(`(calibration x (interpreters "x") (argv script) (script "a")
+		(code y (object p frame) (start (load p 0)) (size (load4 p 8))
+			(identity ((load p 0) (load4 p 8)) (words (add p 0x10) 16) ((load p 0x20) (strlen (load p 0x20) 0)))
+			(label (file 3))))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const base, objects = 0x10000, 3
+	put := func(s *mem.Space, i int) { // writes a part of object i, or all of it
+		at := base + uint64(i)*0x300 // some cross granules
+		write := func(addr, v uint64, n int) {
+			if err := s.WriteU(addr, v, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		what := r.IntN(7)
+		if what == 0 || what == 6 {
+			write(at, at+0x100+r.Uint64N(2), 8)
+		}
+		if what == 1 || what == 6 {
+			write(at+8, 16*r.Uint64N(4), 4)
+		}
+		if what == 2 || what == 6 {
+			write(at+0x10+8*r.Uint64N(2), r.Uint64N(3), 8)
+		}
+		if what == 3 || what == 6 {
+			write(at+0x100+r.Uint64N(64), r.Uint64N(3), 1)
+		}
+		if what == 4 || what == 6 {
+			write(at+0x20, at+0x200+r.Uint64N(3), 8)
+		}
+		if what == 5 || what == 6 {
+			write(at+0x200+r.Uint64N(20), 'a'*r.Uint64N(2), 1)
+		}
+	}
+	first := mem.NewSpace()
+	if err := first.Map(base, 0x2000, guest.ProtRead|guest.ProtWrite, nil, 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	for i := range objects {
+		for range 20 {
+			put(first, i)
+		}
+	}
+	spaces := []*mem.Space{first}
+	old := &codes{rule: &cal.Codes[0], function: &Function{Offset: 1, End: 3}}
+	found, same := 0, 0
+	for range 20000 {
+		s := spaces[r.IntN(len(spaces))]
+		switch r.IntN(10) {
+		case 0:
+			if f := s.Fork(); len(spaces) < 3 {
+				spaces = append(spaces, f)
+			} else {
+				spaces[r.IntN(3)] = f
+			}
+		case 1, 2, 3:
+			put(s, r.IntN(objects))
+		}
+		at := base + uint64(r.IntN(objects))*0x300
+		pc, bias := at+0x100+r.Uint64N(40), r.Uint64N(2)
+		fresh := &codes{rule: old.rule, function: old.function}
+		old.reader.Of(s)
+		fresh.reader.Of(s)
+		before := old.known[at]
+		got, want := old.at(at, pc, bias), fresh.at(at, pc, bias)
+		if (got == nil) != (want == nil) || got != nil && (got.Code != want.Code || !reflect.DeepEqual(got.label, want.label)) {
+			t.Fatalf("remembered %+v, found anew %+v", got, want)
+		}
+		if got != nil {
+			found++
+			if got == before {
+				same++
+			}
+		}
+	}
+	if found < 1000 || same < found/4 {
+		t.Errorf("%d found, %d of them remembered", found, same)
+	}
+}
