@@ -20,6 +20,9 @@ func protOf(p uint64) guest.Prot {
 // minAddr is vm.mmap_min_addr.
 const minAddr = 65536
 
+// MAP_32BIT asks for an address between these (arch/x86/kernel/sys_x86_64.c).
+const low32, high32 = 1 << 30, 1 << 31
+
 // maxMap bounds one mapping in bytes; beyond it mmap returns ENOMEM.
 const maxMap = 1 << 46
 
@@ -39,6 +42,9 @@ func (c *call) sysMmap() (uint64, error) {
 		a.Shared = true
 	default:
 		return 0, unix.EINVAL
+	}
+	if flags&(unix.MAP_HUGETLB|unix.MAP_ANONYMOUS) == unix.MAP_HUGETLB|unix.MAP_ANONYMOUS {
+		return 0, unix.ENOMEM // there are no huge pages
 	}
 	var sym mem.Bytes
 	size := guest.PageUp(length)
@@ -64,6 +70,14 @@ func (c *call) sysMmap() (uint64, error) {
 		}
 		if flags&noReplace != 0 && !free(m, addr, size) {
 			return 0, unix.EEXIST
+		}
+	case flags&unix.MAP_32BIT != 0:
+		addr = guest.PageUp(addr)
+		if addr < minAddr || addr > high32 || size > high32-addr || !free(m, addr, size) {
+			addr = m.FindLowGap(size, low32, high32)
+		}
+		if addr < minAddr {
+			return 0, unix.ENOMEM
 		}
 	default:
 		addr = guest.PageUp(addr)

@@ -388,6 +388,40 @@ func TestAdjacentMappingsAgainstLinux(t *testing.T) {
 	}
 }
 
+// MAP_32BIT finds addresses below 2 GiB, as long as there are any; huge pages are not to be had.
+func TestLowMappingsAgainstLinux(t *testing.T) {
+	const mib, rw = 1 << 20, unix.PROT_READ | unix.PROT_WRITE
+	m := boot(t, Config{})
+	native := func(nr uint64, a ...uint64) (uint64, unix.Errno) {
+		a = append(a, make([]uint64, 6-len(a))...)
+		v, _, errno := unix.Syscall6(uintptr(nr), uintptr(a[0]), uintptr(a[1]), uintptr(a[2]), uintptr(a[3]), uintptr(a[4]), uintptr(a[5]))
+		return uint64(v), errno
+	}
+	for _, c := range []struct{ addr, size, flags uint64 }{
+		{0, mib, unix.MAP_32BIT}, {0, 3 * mib, unix.MAP_32BIT | unix.MAP_SHARED}, {0x7000_0000, mib, unix.MAP_32BIT}, {0x7ff0_0000, 2 * mib, unix.MAP_32BIT},
+		{1 << 40, mib, unix.MAP_32BIT}, {0, 900 * mib, unix.MAP_32BIT}, {0, 900 * mib, unix.MAP_32BIT}, {0, 3000 * mib, unix.MAP_32BIT}, {0, 0, unix.MAP_32BIT},
+		{0, 2 * mib, unix.MAP_HUGETLB}, {0, 2 * mib, unix.MAP_HUGETLB | unix.MAP_32BIT},
+	} {
+		if c.flags&unix.MAP_SHARED == 0 {
+			c.flags |= unix.MAP_PRIVATE
+		}
+		c.flags |= unix.MAP_ANONYMOUS
+		got, errno := m.call(unix.SYS_MMAP, c.addr, c.size, rw, c.flags, ^uint64(0), 0)
+		want, wantErrno := native(unix.SYS_MMAP, c.addr, c.size, rw, c.flags, ^uint64(0), 0)
+		if wantErrno == 0 {
+			defer func() { native(unix.SYS_MUNMAP, want, c.size) }()
+			if c.flags&unix.MAP_HUGETLB != 0 {
+				t.Logf("skipped: huge pages, of which this machine has some")
+				continue
+			}
+		}
+		low := func(at uint64) bool { return at >= 1<<30 && at+c.size <= 1<<31 }
+		if errno != wantErrno || errno == 0 && (low(got) != low(want) || !low(got) || (got == c.addr) != (want == c.addr)) {
+			t.Errorf("mmap of %d MiB at %#x, flags %#x: %#x, %v, natively %#x, %v", c.size/mib, c.addr, c.flags, got, errno, want, wantErrno)
+		}
+	}
+}
+
 // ptr is a native address as a pointer.
 func ptr(at uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
 

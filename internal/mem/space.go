@@ -380,6 +380,23 @@ func (s *Space) FindGap(length, limit uint64) uint64 {
 	return 0
 }
 
+// FindLowGap returns the lowest free range of the given length from start on and below limit, or 0. Require: start is not 0.
+func (s *Space) FindLowGap(length, start, limit uint64) uint64 {
+	for _, a := range s.areas {
+		if a.End <= start {
+			continue
+		}
+		if a.Start >= start && a.Start-start >= length {
+			break
+		}
+		start = a.End
+	}
+	if start >= limit || limit-start < length {
+		return 0
+	}
+	return start
+}
+
 // drop removes the granules of [start, end).
 func (s *Space) drop(start, end uint64) {
 	s.root = s.dropNode(s.root, 0, 0, start>>GranuleBits, (end-1)>>GranuleBits)
