@@ -169,12 +169,14 @@ func perlFunctions(t *testing.T, listing string) (out []*function) {
 			switch f.code[i].name {
 			case "return", "die":
 				return nil
-			case "next", "last", "redo":
+			case "next", "last", "redo": // there, or behind the leaveloop
 				var out []int
 				for _, l := range loops[f] {
-					out = append(out, index(l))
+					out = append(out, index(l), index(all[index(l)].next))
 				}
 				return out
+			case "iter": // executes the and behind it
+				return []int{next, index(all[next].other), index(all[next].next)}
 			case "mapstart", "grepstart": // the first element, or none
 				return []int{index(all[next].other), index(all[next].next)}
 			}
