@@ -34,6 +34,7 @@ import (
 type Constraint struct {
 	Parent *Constraint
 	R      expr.Ref
+	cond   expr.Ref // what Cond made; 0: nothing yet
 	V      uint64
 	Depth  int
 }
@@ -337,13 +338,17 @@ func (s *State) learn(ctx *expr.Ctx, r expr.Ref, v uint64) {
 
 // Cond returns constraint c as a 1-bit expression.
 func (c *Constraint) Cond(ctx *expr.Ctx) expr.Ref {
-	if ctx.Width(c.R) == 1 {
-		if c.V != 0 {
-			return c.R
+	if c.cond == 0 {
+		switch w := ctx.Width(c.R); {
+		case w > 1:
+			c.cond = ctx.Eq(c.R, ctx.Const(c.V, w))
+		case c.V == 0:
+			c.cond = ctx.Not(c.R)
+		default:
+			c.cond = c.R
 		}
-		return ctx.Not(c.R)
 	}
-	return ctx.Eq(c.R, ctx.Const(c.V, ctx.Width(c.R)))
+	return c.cond
 }
 
 // Conjuncts returns the path condition, first constraint first, without the exclusions.
