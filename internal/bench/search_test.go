@@ -40,6 +40,8 @@ var (
 type config struct {
 	name, strategy string
 	models         string
+	classes        string   // --cupa in place of the strategy
+	folders        []string // of testdata, with the targets that it runs on
 }
 
 // limit is the wall clock of a run of k, at most.
@@ -50,15 +52,26 @@ func (k config) limit() time.Duration {
 	return *searchTime
 }
 
-// configs are what runs; strategies compares searches, the others with the first, and ablation what searches and models are worth.
+// configs are what runs; strategies compares searches, the others with the first, ablation what searches and models are worth, and matching
+// classes of states by the high-level program counter alone (hlpc) with those by the low-level one besides (llpc), CHEF's search.
 var (
 	configs = []config{
-		{"random", "random", "all"}, {"cupa-path", "cupa-path", "all"}, {"cupa-cov", "cupa-cov", "all"},
-		{"none + random", "random", "none"}, {"none + cupa-path", "cupa-path", "none"},
+		{name: "random", strategy: "random", models: "all", folders: []string{libraries, matchers}},
+		{name: "cupa-path", strategy: "cupa-path", models: "all", folders: []string{libraries, matchers}},
+		{name: "cupa-cov", strategy: "cupa-cov", models: "all", folders: []string{libraries}},
+		{name: "none + random", strategy: "random", models: "none", folders: []string{libraries}},
+		{name: "none + cupa-path", strategy: "cupa-path", models: "none", folders: []string{libraries}},
+		{name: "hlpc", classes: "hlpc-dynamic", models: "all", folders: []string{matchers}},
+		{name: "hlpc + llpc", classes: "hlpc-dynamic,llpc", models: "all", folders: []string{matchers}},
 	}
 	strategies = comparison{"Strategies", "high-level paths, times those of random", "random", []string{"cupa-path", "cupa-cov"}}
 	ablation   = comparison{"Ablation", "high-level paths, times those of random without models", "none + random", []string{"random", "none + cupa-path", "cupa-path"}}
+	matching   = comparison{"The low-level class, in regular expressions", "", "random", []string{"hlpc", "hlpc + llpc", "cupa-path"}}
 )
+
+// Folders of targets: the ten libraries; programs that match regular expressions, a second interpreter, of which all that it does is one
+// instruction of the first.
+const libraries, matchers = "search", "matching"
 
 // comparison is of configurations by name.
 type comparison struct {
@@ -102,8 +115,8 @@ func statsOf(l []outcome, f func(outcome) float64) (s stats) {
 
 // row is a target with the outcomes of each configuration.
 type row struct {
-	target, language string
-	of               map[string][]outcome
+	target, language, folder string
+	of                       map[string][]outcome
 }
 
 func (r *row) high(config string) stats {
@@ -149,7 +162,7 @@ func (r *row) factor(config, base string) float64 {
 // high-level paths and lines covered after as many instructions. A run of a seed depends on nothing but the engine, so
 // its outcome is kept and not asked for again: the whole takes a day. The first seed of everything comes first.
 func BenchmarkSearch(b *testing.B) {
-	files, err := filepath.Glob("testdata/search/*")
+	files, err := targets(libraries, matchers)
 	if err != nil || len(files) == 0 {
 		b.Fatal("no targets", err)
 	}
@@ -171,7 +184,7 @@ func BenchmarkSearch(b *testing.B) {
 			for _, file := range files {
 				for _, k := range configs {
 					o := outcome{Target: targetName(file), Config: k.name, Seed: uint64(seed), Instructions: *searchBudget, Limit: k.limit()}
-					if !strings.Contains(o.Target, *targetsOnly) || *searchBy != "" && !slices.Contains(strings.Split(*searchBy, ","), k.name) || known[o] != nil {
+					if !slices.Contains(k.folders, folderOf(file)) || !strings.Contains(o.Target, *targetsOnly) || *searchBy != "" && !slices.Contains(strings.Split(*searchBy, ","), k.name) || known[o] != nil {
 						continue
 					}
 					places <- struct{}{}
@@ -211,6 +224,20 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
+// targets are the files in folders of testdata.
+func targets(folders ...string) (all []string, err error) {
+	for _, f := range folders {
+		list, err := filepath.Glob("testdata/" + f + "/*")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+func folderOf(file string) string { return filepath.Base(filepath.Dir(file)) }
+
 func targetName(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 }
@@ -235,7 +262,7 @@ func results(b *testing.B) map[outcome]*outcome {
 // rowsOf are the targets that have outcomes of a budget. Of several of a seed, those count that had the most time.
 func rowsOf(files []string, known map[outcome]*outcome, budget uint64) (rows []*row) {
 	for _, file := range files {
-		r := &row{target: targetName(file), language: map[string]string{".py": "Python", ".lua": "Lua"}[filepath.Ext(file)], of: map[string][]outcome{}}
+		r := &row{target: targetName(file), folder: folderOf(file), language: map[string]string{".py": "Python", ".lua": "Lua"}[filepath.Ext(file)], of: map[string][]outcome{}}
 		best := map[outcome]*outcome{}
 		for _, o := range known {
 			key := outcome{Config: o.Config, Seed: o.Seed}
@@ -263,8 +290,13 @@ func (o *outcome) run(tool, dir, file string, k config) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	args := []string{"run", "--no-replay", "--no-cache", "--progress", "none", "--max-memory", *searchMemory, "--out", dir, "--strategy", k.strategy, "--opt", k.models,
+	args := []string{"run", "--no-replay", "--no-cache", "--progress", "none", "--max-memory", *searchMemory, "--out", dir, "--opt", k.models,
 		"--seed", strconv.FormatUint(o.Seed, 10), "--instructions", strconv.FormatUint(o.Instructions, 10), "--time", o.Limit.String()}
+	if k.classes != "" {
+		args = append(args, "--cupa", k.classes)
+	} else {
+		args = append(args, "--strategy", k.strategy)
+	}
 	if filepath.Ext(file) == ".py" {
 		args = append(args, "--interpreter", "/usr/bin/python3.11") // which has Debian's packages
 	}
@@ -295,9 +327,16 @@ func report(files []string, known map[outcome]*outcome) (text, picture string) {
 		"inputs of the sizes in the CHEF paper (table 3): bytes of each symbolic argument. *Share*: of the low-level paths, those that were new high-level paths.\n"+
 		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *of n*: so many seeds have run yet; *ended*: by the clock.\n\n![the factors as a plot](search.svg)\n\n", *searchSeeds)
 	for _, budget := range slices.Backward(slices.Sorted(maps.Keys(budgets))) {
-		rows := rowsOf(files, known, budget)
+		all := rowsOf(files, known, budget)
+		in := func(folder string) []*row {
+			return slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return r.folder != folder })
+		}
+		rows := in(libraries)
 		fmt.Fprintf(&t, "## After %d million guest instructions\n\n", budget/1_000_000)
-		fmt.Fprint(&t, strategies.table(rows, true), shares(rows), ablation.table(rows, false))
+		if len(rows) > 0 {
+			fmt.Fprint(&t, strategies.table(rows, true), shares(rows), ablation.table(rows, false))
+		}
+		fmt.Fprint(&t, matching.table(in(matchers), false))
 		if picture == "" && strategies.compares(rows) {
 			picture = plot(rows)
 		}

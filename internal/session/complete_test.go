@@ -3,7 +3,9 @@ package session
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"symchef/internal/rundir"
@@ -109,5 +111,27 @@ func TestCompletenessOfProgram(t *testing.T) {
 	var log bytes.Buffer
 	if status := Run(context.Background(), Options{Program: []string{bin}, StdinLen: 1, Complete: true, Strategy: "dfs", Out: filepath.Join(t.TempDir(), "out"), Progress: "none"}, &log, &log); status != StatusUsage {
 		t.Errorf("status %d\n%s", status, log.String())
+	}
+}
+
+// A question that the solver gives up leaves the high-level paths incomplete that come past where it was asked, and no others.
+func TestUndecidedPlace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "hard.lua")
+	if err := os.WriteFile(file, []byte(`local symchef = require "symchef"
+function test_hard()
+  if symchef.boolean("early") then return end
+  local n = symchef.integer("n", 1, 1 << 31)
+  if (n * n * n) % 1000003 == 12345 and (n ~ n >> 7) * n % 99991 == 777 then error("found") end
+end
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Test: file, Interpreter: luas(t)[0], NoReplay: true, SolverBudget: 1}
+	for _, strategy := range []string{"bfs", "dfs"} {
+		o.Strategy = strategy
+		e := runIt(t, o)
+		if p := e.summary.Paths; p.High != 2 || p.Complete != 1 || !slices.Contains(e.summary.WhyNotExhausted, "solver: undecided query (2 times)") {
+			t.Errorf("%s: %+v, %v\n%s%s", strategy, p, e.summary.WhyNotExhausted, e.stdout, e.stderr)
+		}
 	}
 }

@@ -66,6 +66,8 @@ type Options struct {
 	Thinned, Virtual, Forgetful bool
 	// ModelSeed makes the solver answer with random models; for tests.
 	ModelSeed uint64
+	// SolverBudget is what a query may take, in propagations; 0: solver.DefaultBudget; for tests.
+	SolverBudget uint64
 	// OnGive is called when a worker gives jobs to others; for tests.
 	OnGive func()
 	// OnQuery is called with every query to a worker's solver and its answer; for measurements.

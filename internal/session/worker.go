@@ -85,7 +85,7 @@ func (r *run) newWorker() *worker {
 func (w *worker) engine() {
 	w.ctx = expr.New()
 	w.m = exec.New(w.ctx)
-	o := solver.Options{ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback, Stop: w.r.halt.Done()}
+	o := solver.Options{Budget: w.r.o.SolverBudget, ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback, Stop: w.r.halt.Done()}
 	ctx := w.ctx
 	if path := w.r.o.CrossCheck; path != "" {
 		o.CrossEvery = w.r.o.CrossEvery
