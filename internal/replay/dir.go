@@ -17,7 +17,7 @@ func Dir(ctx context.Context, dir, id string, opt Options) (Report, error) {
 	}
 	var tests []testcase.Test
 	if id == "" {
-		tests, _, err = r.Tests() // a torn last line is no test yet
+		tests, _, err = r.Outlines() // a torn last line is no test yet
 	} else {
 		var t testcase.Test
 		t, err = r.Test(id)

@@ -76,6 +76,16 @@ func (r *Reader) Dir() string { return r.dir }
 // the last line was cut off by a kill and dropped. A bad line elsewhere is an
 // error that names it.
 func (r *Reader) Tests() (tests []testcase.Test, torn bool, err error) {
+	return r.tests(func(*testcase.Test) {})
+}
+
+// Outlines is Tests without the decisions, which are nearly all of a test case.
+func (r *Reader) Outlines() (tests []testcase.Test, torn bool, err error) {
+	return r.tests(func(t *testcase.Test) { t.Decisions = nil })
+}
+
+// tests reads the test cases and has each cut down before the next is read.
+func (r *Reader) tests(cut func(*testcase.Test)) (tests []testcase.Test, torn bool, err error) {
 	f, err := os.Open(filepath.Join(r.dir, testsName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil // killed inside Create
@@ -100,6 +110,7 @@ func (r *Reader) Tests() (tests []testcase.Test, torn bool, err error) {
 		if err != nil {
 			return tests, false, fmt.Errorf("%s:%d: %w", filepath.Join(r.dir, testsName), n, err)
 		}
+		cut(&t)
 		tests = append(tests, t)
 	}
 }

@@ -110,7 +110,7 @@ func resume(o *Options) (*run, error) {
 	if r.w, err = rundir.Reopen(dir, c.TestsSize); err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	tests, _, err := d.Tests()
+	tests, _, err := d.Outlines()
 	if err != nil {
 		r.w.Close()
 		return nil, &usageError{err.Error()}

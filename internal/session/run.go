@@ -240,7 +240,7 @@ func (r *run) explore(c context.Context) error {
 func (r *run) load() {
 	d, err := rundir.Open(r.w.Dir())
 	if err == nil {
-		r.tests, _, err = d.Tests()
+		r.tests, _, err = d.Outlines()
 	}
 	r.keep(err)
 }
