@@ -198,12 +198,6 @@ func (x *Explorer) Evict() {
 	}
 }
 
-// Release gives up all kept states, when no path will run any more.
-func (x *Explorer) Release() {
-	x.Evict()
-	x.anchors = newAnchors()
-}
-
 // ids lists the pending candidates, oldest first.
 func (x *Explorer) ids() []uint64 {
 	ids := make([]uint64, 0, len(x.pending))

@@ -173,6 +173,25 @@ func (x *Explorer) Frontier() Frontier {
 	return k.Frontier
 }
 
+// Drain is Frontier when no path will run any more. What is not needed for it is given up before, and the candidates as they are packed: there may
+// be millions. Only the explorer's fields with names of their own can be used from then on.
+func (x *Explorer) Drain() Frontier {
+	x.Evict()
+	x.anchors, x.m, x.solv, x.sr, x.complete = newAnchors(), nil, nil, nil, nil
+	k := newPacker(x.ctx)
+	k.Jobs = make([]Job, 0, len(x.pending)+1)
+	for _, id := range x.ids() {
+		k.add(x.pending[id])
+		delete(x.pending, id)
+	}
+	if x.cur != nil {
+		k.add(candidateOf(x.cur, nil, search.Place{}))
+		x.cur = nil
+	}
+	x.root, x.ctx = nil, nil
+	return k.Frontier
+}
+
 // Import adds the jobs of f to the candidates.
 func (x *Explorer) Import(f Frontier) error {
 	entries := make([]*state.Entry, len(f.Entries))

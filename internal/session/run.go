@@ -59,6 +59,7 @@ type run struct {
 	why         string         // a limit that has ended the exploration
 
 	left           []explore.Frontier // when the exploration has ended
+	open           []uint64           // likewise: where states wait that another worker has forked, see high.Tree.OpenAt
 	tests          []testcase.Test    // likewise: until then they are on disk only
 	resumed        *checkpoint        // where this run goes on; nil: it is new
 	nextCheckpoint time.Time
@@ -228,8 +229,15 @@ func (r *run) explore(c context.Context) error {
 	}
 	for _, w := range r.workers {
 		w.publish()
-		w.x.Release() // nobody runs these states any more, and the frontier needs room
-		if f := w.x.Frontier(); len(f.Jobs) > 0 {
+		if w.high != nil {
+			own, others := w.x.Waiting()
+			for _, at := range own {
+				w.high.Tree.Open(at)
+			}
+			r.open = append(r.open, others...)
+		}
+		w.m, w.chain, w.ctx = nil, nil, nil // nobody runs its states any more, and the frontier needs room
+		if f := w.x.Drain(); len(f.Jobs) > 0 {
 			r.left = append(r.left, f)
 		}
 	}
@@ -535,23 +543,15 @@ func (r *run) finish(rep *replay.Report, err error) {
 	r.sum.Exhausted = len(r.sum.WhyNotExhausted) == 0
 	r.sum.Finished = true
 	if r.high != nil {
-		var others []uint64
-		for _, w := range r.workers {
-			own, of := w.x.Waiting()
-			for _, at := range own {
-				w.high.Tree.Open(at)
-			}
-			others = append(others, of...)
-		}
 		tree := r.tree()
 		if r.pool != nil { // jobs that nobody has taken
 			for _, f := range r.pool.queue {
 				for _, j := range f.Jobs {
-					others = append(others, j.Place.Dynamic)
+					r.open = append(r.open, j.Place.Dynamic)
 				}
 			}
 		}
-		tree.OpenAt(others)
+		tree.OpenAt(r.open)
 		doc := tree.Doc()
 		r.sum.Paths.Complete = doc.Complete()
 		r.keep(r.w.WriteTree(doc))
