@@ -325,7 +325,8 @@ func report(files []string, known map[outcome]*outcome) (text, picture string) {
 	var t strings.Builder
 	fmt.Fprintf(&t, "# Search strategies and models\n\nGenerated: make bench-search, which goes on where it was left (search.jsonl). Mean and standard deviation of %d seeds. The targets are libraries of Debian 12 with\n"+
 		"inputs of the sizes in the CHEF paper (table 3): bytes of each symbolic argument. *Share*: of the low-level paths, those that were new high-level paths.\n"+
-		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *of n*: so many seeds have run yet; *ended*: by the clock.\n\n![the factors as a plot](search.svg)\n\n", *searchSeeds)
+		"Models of interpreter functions ([models.md](models.md)) are all in use but where *none* is said. *of n*: so many seeds have run yet; *ended*: by the clock.\n"+
+		"*hlpc*: --cupa with the high-level program counter alone as class of states, *hlpc + llpc* with the low-level one below it.\n\n![the factors as a plot](search.svg)\n\n", *searchSeeds)
 	for _, budget := range slices.Backward(slices.Sorted(maps.Keys(budgets))) {
 		all := rowsOf(files, known, budget)
 		in := func(folder string) []*row {
