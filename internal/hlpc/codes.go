@@ -38,7 +38,8 @@ type piece struct {
 }
 
 const (
-	maxIdentity = 1 << 20 // bytes that identify a code object, at most
+	maxIdentity = 1 << 20 // bytes that a part of an identity has, at most
+	maxRead     = 1 << 22 // bytes that are read for an identity, at most: a guest's lists may have no end
 	maxCodes    = 1 << 16 // code objects that are remembered, at most
 )
 
@@ -127,25 +128,33 @@ func (c *codes) part(t *transcript, p interp.Part, at interp.Roots, bias uint64)
 // transcript reads memory and remembers what it read.
 type transcript struct {
 	*mem.Reader
-	all []piece
+	all  []piece
+	size int // bytes
 }
 
 // ReadU is mem.Reader's.
 func (t *transcript) ReadU(addr uint64, n int) (uint64, error) {
 	v, err := t.Reader.ReadU(addr, n)
-	if err == nil {
-		t.all = append(t.all, piece{addr, binary.LittleEndian.AppendUint64(nil, v)[:n]})
+	if err != nil {
+		return 0, err
 	}
-	return v, err
+	return v, t.note(addr, binary.LittleEndian.AppendUint64(nil, v)[:n])
 }
 
 // Read is mem.Reader's.
 func (t *transcript) Read(addr uint64, p []byte) error {
-	err := t.Reader.Read(addr, p)
-	if err == nil {
-		t.all = append(t.all, piece{addr, bytes.Clone(p)})
+	if err := t.Reader.Read(addr, p); err != nil {
+		return err
 	}
-	return err
+	return t.note(addr, bytes.Clone(p))
+}
+
+func (t *transcript) note(addr uint64, held []byte) error {
+	t.all = append(t.all, piece{addr, held})
+	if t.size += len(held); t.size > maxRead {
+		return errIdentity
+	}
+	return nil
 }
 
 // pieces is what was read: by address, no two of them adjacent.

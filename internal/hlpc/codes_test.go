@@ -102,3 +102,34 @@ func TestCodes(t *testing.T) {
 		t.Errorf("%d found, %d of them remembered", found, same)
 	}
 }
+
+// A list that a guest has tied into a ring has an end.
+func TestRingOfConstants(t *testing.T) {
+	const vector, constant, pair, symbol, name = 0x10000, 0x10100, 0x10200, 0x10300, 0x10400
+	s := mem.NewSpace()
+	if err := s.Map(vector, 0x1000, guest.ProtRead|guest.ProtWrite, nil, 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	for at, v := range map[uint64]uint64{
+		vector + rLength: 1, vector + rElements: constant, constant: rInteger, constant + rAttributes: pair,
+		pair: rPair, pair + rCdr: pair, pair + rTag: symbol, symbol: rSymbol, symbol + rCar: name, name + rLength: 1, name + rElements: 'x',
+	} {
+		if err := s.WriteU(at, v, 8); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() ([]byte, error) {
+		r := &mem.Reader{}
+		r.Of(s)
+		return rConstants(&transcript{Reader: r}, vector)
+	}
+	if _, err := read(); err == nil {
+		t.Error("a ring is no error")
+	}
+	if err := s.WriteU(pair+rCdr, symbol, 8); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := read(); err != nil || len(b) == 0 {
+		t.Errorf("%x, %v", b, err)
+	}
+}

@@ -12,7 +12,6 @@ const (
 	rSymbol  = 1
 	rPair    = 2
 	rEnv     = 4
-	rChars   = 9
 	rLogical = 10
 	rInteger = 13
 	rReal    = 14
@@ -129,7 +128,8 @@ func (r *rReader) file(env uint64) string {
 }
 
 // rConstants reads the constants of bytecode: of each its type, its class and what it holds, as far as the instructions
-// depend on it. Expressions, of which errors speak, and code of other objects are not among it. The file of the first source reference comes before all.
+// depend on it. Expressions, of which errors speak, and code of other objects are not among it: functions without sources that differ in a quoted
+// expression alone are one. The file of the first source reference comes before all.
 func rConstants(t *transcript, vector uint64) ([]byte, error) {
 	r := &rReader{t: t}
 	var out []byte
