@@ -28,13 +28,7 @@ type codeObject struct {
 	label Label
 	told  bool // to a Tracer's OnCode
 	bias  uint64
-	from  []piece
-}
-
-// piece is what memory held at an address.
-type piece struct {
-	at   uint64
-	held []byte
+	from  []mem.Piece
 }
 
 const (
@@ -48,7 +42,7 @@ var errIdentity = errors.New("the identity of a code object is too long")
 // at is the code object at address that holds pc, where the interpreter's module lies bias above its own addresses; nil if there is none.
 func (c *codes) at(address, pc, bias uint64) *codeObject {
 	o := c.known[address]
-	if o == nil || o.bias != bias || !c.holds(o.from) {
+	if o == nil || o.bias != bias || !c.reader.Holds(o.from) {
 		if o = c.read(address, pc, bias); o == nil {
 			return nil
 		}
@@ -61,15 +55,6 @@ func (c *codes) at(address, pc, bias uint64) *codeObject {
 		return nil
 	}
 	return o
-}
-
-func (c *codes) holds(list []piece) bool {
-	for _, p := range list {
-		if !c.reader.Holds(p.at, p.held) {
-			return false
-		}
-	}
-	return true
 }
 
 // read reads the code object that should hold pc.
@@ -128,7 +113,7 @@ func (c *codes) part(t *transcript, p interp.Part, at interp.Roots, bias uint64)
 // transcript reads memory and remembers what it read.
 type transcript struct {
 	*mem.Reader
-	all  []piece
+	all  []mem.Piece
 	size int // bytes
 }
 
@@ -150,27 +135,31 @@ func (t *transcript) Read(addr uint64, p []byte) error {
 }
 
 func (t *transcript) note(addr uint64, held []byte) error {
-	t.all = append(t.all, piece{addr, held})
+	t.all = append(t.all, mem.Piece{At: addr, Held: held})
 	if t.size += len(held); t.size > maxRead {
 		return errIdentity
 	}
 	return nil
 }
 
-// pieces is what was read: by address, no two of them adjacent.
-func (t *transcript) pieces() (out []piece) {
-	slices.SortFunc(t.all, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
+// pieces is what was read: by address, no two of them adjacent, in one block of memory.
+func (t *transcript) pieces() (out []mem.Piece) {
+	slices.SortFunc(t.all, func(a, b mem.Piece) int { return cmp.Compare(a.At, b.At) })
+	block := make([]byte, 0, t.size)
 	for _, p := range t.all {
+		had := p.At // what is in the block already
 		if n := len(out); n > 0 {
-			last := &out[n-1]
-			if had := last.at + uint64(len(last.held)); p.at <= had {
-				if more := p.at + uint64(len(p.held)); more > had {
-					last.held = append(last.held, p.held[had-p.at:]...)
-				}
-				continue
-			}
+			had = out[n-1].At + uint64(len(out[n-1].Held))
 		}
-		out = append(out, p)
+		if len(out) == 0 || p.At > had {
+			out = append(out, mem.Piece{At: p.At, Held: block[len(block):]})
+			had = p.At
+		}
+		if end := p.At + uint64(len(p.Held)); end > had {
+			block = append(block, p.Held[had-p.At:]...)
+			last := &out[len(out)-1]
+			last.Held = block[len(block)-int(end-last.At):]
+		}
 	}
 	return out
 }

@@ -1,9 +1,12 @@
 package mem
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // readerSlots is how many granules a Reader remembers, a power of two.
-const readerSlots = 64
+const readerSlots = 256
 
 // Reader reads concrete bytes of spaces and remembers where their granules are: for many small reads at the same places, while
 // the program that writes there runs on. What it returns is what the Space would.
@@ -11,19 +14,22 @@ type Reader struct {
 	s      *Space
 	v      Version
 	copied uint64
+	gen    uint64 // of the slots that are good
 	slots  [readerSlots]readerSlot
 }
 
-// readerSlot is a translation; of none if data is nil.
+// readerSlot is a translation that is good in a generation, from 1 on.
 type readerSlot struct {
 	granule uint64
+	gen     uint64
 	data    *[GranuleSize]byte
 }
 
 // Of makes s, as it is now, what r reads. It must be called again after the program has run.
 func (r *Reader) Of(s *Space) {
 	if v := s.Version(); s != r.s || v != r.v || s.copied != r.copied {
-		*r = Reader{s: s, v: v, copied: s.copied}
+		r.s, r.v, r.copied = s, v, s.copied
+		r.gen++
 	}
 }
 
@@ -31,12 +37,12 @@ func (r *Reader) Of(s *Space) {
 func (r *Reader) page(addr uint64) *[GranuleSize]byte {
 	g := granuleOf(addr)
 	slot := &r.slots[g>>GranuleBits%readerSlots]
-	if slot.data == nil || slot.granule != g {
+	if slot.granule != g || slot.gen != r.gen {
 		data, _ := r.s.ReadPage(addr)
 		if data == nil {
 			return nil
 		}
-		*slot = readerSlot{g, data}
+		*slot = readerSlot{g, r.gen, data}
 	}
 	return slot.data
 }
@@ -62,21 +68,40 @@ func (r *Reader) Read(addr uint64, p []byte) error {
 	return r.s.Read(addr, p)
 }
 
-// Holds reports whether want can be read at addr.
-func (r *Reader) Holds(addr uint64, want []byte) bool {
-	for len(want) > 0 {
-		off := addr & (GranuleSize - 1)
-		n := min(GranuleSize-off, uint64(len(want)))
-		data := r.page(addr)
-		if data == nil {
-			var buf [GranuleSize]byte
-			if r.s.Read(addr, buf[:n]) != nil || string(buf[:n]) != string(want[:n]) {
+// Piece is what memory holds, or held, at an address.
+type Piece struct {
+	At   uint64
+	Held []byte
+}
+
+// Holds reports whether memory holds all of list. It is fast where neighbours are in one granule.
+func (r *Reader) Holds(list []Piece) bool {
+	var data *[GranuleSize]byte
+	last := uint64(1) // the granule of data; no granule begins there
+	for i := range list {
+		p := &list[i]
+		off := p.At & (GranuleSize - 1)
+		if g := p.At - off; g != last {
+			data, last = r.page(p.At), g
+		}
+		switch n := uint64(len(p.Held)); {
+		case data == nil || off+n > GranuleSize:
+			if !r.holds(p.At, p.Held) {
 				return false
 			}
-		} else if string(data[off:off+n]) != string(want[:n]) {
+		case n == 8:
+			if *(*[8]byte)(data[off:]) != [8]byte(p.Held) {
+				return false
+			}
+		case string(data[off:off+n]) != string(p.Held):
 			return false
 		}
-		addr, want = addr+n, want[n:]
 	}
 	return true
+}
+
+// holds is Holds for a piece that may lie in several granules, or in none.
+func (r *Reader) holds(addr uint64, want []byte) bool {
+	got := make([]byte, len(want))
+	return r.s.Read(addr, got) == nil && bytes.Equal(got, want)
 }
