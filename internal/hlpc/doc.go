@@ -19,7 +19,7 @@
 //  4. explain looks for the opcode: a part of what the place points to that determines the branch's target by a table
 //     in memory, or is the target. Nothing but the true place passes that test on all events.
 //  5. Frames are the places that change last in, first out, when the script recurses. The description's rules for code
-//     objects are tried on them with a Tracer.
+//     objects are tried on them with a Tracer; a rule that does not begin at the frame, on every register and cell.
 //
 // Steps 3 to 5 are pure functions of what the passes recorded.
 //
