@@ -35,7 +35,7 @@ var calls = []syscallRow{
 	{6, "lstat", 2, partial, "as stat", (*call).sysLstat},
 	{7, "poll", 3, full, "", (*call).sysPoll},
 	{8, "lseek", 3, partial, "no holes", (*call).sysLseek},
-	{9, "mmap", 6, partial, "private and executable mappings, and shared ones of files that nobody has opened for writing, show the file as it was, without SIGBUS; no shared memory that is written and executed", (*call).sysMmap},
+	{9, "mmap", 6, partial, "private and executable mappings, and shared ones of files that nobody has opened for writing, show the file as it was, without SIGBUS; no shared memory that is written and executed, no huge pages", (*call).sysMmap},
 	{10, "mprotect", 3, full, "", (*call).sysMprotect},
 	{11, "munmap", 2, full, "", (*call).sysMunmap},
 	{12, "brk", 1, full, "", (*call).sysBrk},
