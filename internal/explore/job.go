@@ -161,34 +161,29 @@ func (x *Explorer) export(ids []uint64) Frontier {
 }
 
 // Frontier returns all that waits to be explored, and the running state cur unless nil.
-func (x *Explorer) Frontier() Frontier {
-	k := newPacker(x.ctx)
-	k.Jobs = make([]Job, 0, len(x.pending)+1)
-	for _, id := range x.ids() {
-		k.add(x.pending[id])
-	}
-	if x.cur != nil {
-		k.add(candidateOf(x.cur, nil, search.Place{}))
-	}
-	return k.Frontier
-}
+func (x *Explorer) Frontier() Frontier { return x.pack(func(uint64) {}) }
 
 // Drain is Frontier when no path will run any more. What is not needed for it is given up before, and the candidates as they are packed: there may
-// be millions. Only the explorer's fields with names of their own can be used from then on.
+// be millions. Only the exported fields can be used from then on.
 func (x *Explorer) Drain() Frontier {
 	x.Evict()
 	x.anchors, x.m, x.solv, x.sr, x.complete = newAnchors(), nil, nil, nil, nil
+	f := x.pack(func(id uint64) { delete(x.pending, id) })
+	x.cur, x.root, x.ctx = nil, nil, nil
+	return f
+}
+
+// pack is the Frontier; packed is called with each candidate that is in it.
+func (x *Explorer) pack(packed func(id uint64)) Frontier {
 	k := newPacker(x.ctx)
 	k.Jobs = make([]Job, 0, len(x.pending)+1)
 	for _, id := range x.ids() {
 		k.add(x.pending[id])
-		delete(x.pending, id)
+		packed(id)
 	}
 	if x.cur != nil {
 		k.add(candidateOf(x.cur, nil, search.Place{}))
-		x.cur = nil
 	}
-	x.root, x.ctx = nil, nil
 	return k.Frontier
 }
 

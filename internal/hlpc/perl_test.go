@@ -1,8 +1,6 @@
 package hlpc_test
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -58,10 +56,7 @@ foreach ([fib => \&fib], [counter => \&counter], [sum => \&sum], [main => \&main
 func TestPerl(t *testing.T) {
 	const perl = "/usr/bin/perl"
 	r, _ := calibrate(t, perl)
-	path := filepath.Join(t.TempDir(), "program.pl")
-	if err := os.WriteFile(path, []byte(perlProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := programFile(t, "program.pl", perlProgram)
 	steps, out := record(t, r, perl, path)
 	line, listing, _ := strings.Cut(out, "\n")
 	if want := "8 4 0 none 0 4 6 8"; line != want {

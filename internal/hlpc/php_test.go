@@ -1,9 +1,7 @@
 package hlpc_test
 
 import (
-	"os"
 	osexec "os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -52,10 +50,7 @@ echo fib(6), " $sum ", $ok ? 'ok' : 'ended', " $word $list[0] ", match (true) { 
 func TestPHP(t *testing.T) {
 	const php = "/usr/bin/php8.2"
 	r, _ := calibrate(t, php)
-	path := filepath.Join(t.TempDir(), "program.php")
-	if err := os.WriteFile(path, []byte(phpProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := programFile(t, "program.php", phpProgram)
 	argv := []string{php, "-n", "-d", "zend_extension=opcache.so", "-d", "opcache.enable_cli=1", "-d", "opcache.file_update_protection=0", "-d", "opcache.optimization_level=0"}
 	listing, err := osexec.Command(php, append(argv[1:], "-d", "opcache.opt_debug_level=0x10000", path)...).CombinedOutput()
 	if err != nil {
@@ -139,15 +134,7 @@ func TestPHP(t *testing.T) {
 	own := func(all []step) []step {
 		return slices.DeleteFunc(slices.Clone(all), func(s step) bool { return find(s) == nil })
 	}
-	a, b := own(steps), own(again)
-	if len(a) != len(b) || len(a) == 0 {
-		t.Fatalf("%d steps, at other addresses %d", len(a), len(b))
-	}
-	for i := range a {
-		if a[i].Code.Digest != b[i].Code.Digest || a[i].Offset != b[i].Offset {
-			t.Fatalf("step %d differs at other addresses: %+v, %+v", i, a[i].Step, b[i].Step)
-		}
-	}
+	sameTrace(t, own(steps), own(again))
 }
 
 var (

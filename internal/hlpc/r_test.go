@@ -4,15 +4,11 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"os"
 	osexec "os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"symchef/internal/exec"
-	"symchef/internal/expr"
 	"symchef/internal/hlpc"
 	"symchef/internal/kernel"
 	"symchef/internal/testcase"
@@ -167,13 +163,9 @@ type rTrace struct {
 // recordR runs a script whose functions come from a program.
 func recordR(t *testing.T, r *hlpc.Result, listed []*rFunction, program string, env, argv []string) *rTrace {
 	t.Helper()
-	sys, err := kernel.Boot(kernel.Config{Path: argv[0], Argv: argv, Env: env, Cwd: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	x := &rTrace{own: map[hlpc.Digest]*rFunction{}, labels: map[hlpc.Digest]hlpc.Label{}}
 	handlers := map[string]uint64{}
-	tracer := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnCode: func(d hlpc.Digest, l hlpc.Label) { x.labels[d] = l }}
+	tracer := &hlpc.Tracer{Result: r, OnCode: func(d hlpc.Digest, l hlpc.Label) { x.labels[d] = l }}
 	tracer.OnStep = func(sys *kernel.System, s *hlpc.Step) {
 		x.steps = append(x.steps, step{Step: *s})
 		l := x.labels[s.Code.Digest]
@@ -197,12 +189,7 @@ func recordR(t *testing.T, r *hlpc.Result, listed []*rFunction, program string, 
 			}
 		}
 	}
-	m := exec.New(expr.New())
-	tracer.Attach(m)
-	if stop := m.Run(sys, &exec.Facts{}, 1e10); stop.Kind != exec.Exited || sys.ExitStatus() != (kernel.Status{}) {
-		t.Fatalf("%+v, %+v: %s", stop, sys.ExitStatus(), sys.Stderr().Data)
-	}
-	x.out = string(sys.Stdout().Data)
+	x.out = trace(t, tracer, env, argv)
 	return x
 }
 
@@ -218,20 +205,12 @@ func linesOf(l hlpc.Label, n int) (out []int) {
 func TestR(t *testing.T) {
 	const path = "/usr/bin/R"
 	r, cal := calibrate(t, path)
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
-	program := write("program.R", rProgram)
+	program := programFile(t, "program.R", rProgram)
 	load := fmt.Sprintf(`for (e in parse(%q, keep.source = TRUE)) eval(e)
 names <- c("fib", "counter", "bump", "lower", "pick", "main")
 for (n in names) assign(n, compiler::cmpfun(get(n)))
 `, program)
-	list, run := write("list.R", load+rLister), write("run.R", load+"cat(main(), '\\n')\n")
+	list, run := programFile(t, "list.R", load+rLister), programFile(t, "run.R", load+"cat(main(), '\\n')\n")
 	listing, err := osexec.Command(path, "--vanilla", "--no-echo", "-f", list).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -280,20 +259,9 @@ for (n in names) assign(n, compiler::cmpfun(get(n)))
 	}
 
 	// The same program where its objects lie elsewhere.
-	moved := write("moved.R", "junk <- lapply(1:5000, function(i) c(i, i))\n"+load+"cat(main(), '\\n')\n")
+	moved := programFile(t, "moved.R", "junk <- lapply(1:5000, function(i) c(i, i))\n"+load+"cat(main(), '\\n')\n")
 	y := recordR(t, r, listed, program, env, []string{path, "--vanilla", "--no-echo", "-f", moved})
-	a, b := x.ownSteps(), y.ownSteps()
-	if len(a) != len(b) {
-		t.Fatalf("%d steps, at other addresses %d", len(a), len(b))
-	}
-	elsewhere := false
-	for i := range a {
-		if a[i].Code.Digest != b[i].Code.Digest || a[i].Offset != b[i].Offset {
-			t.Fatalf("step %d differs at other addresses: %+v, %+v", i, a[i].Step, b[i].Step)
-		}
-		elsewhere = elsewhere || a[i].HLPC != b[i].HLPC
-	}
-	if !elsewhere {
+	if !sameTrace(t, x.ownSteps(), y.ownSteps()) {
 		t.Error("the addresses are the same")
 	}
 }

@@ -1,9 +1,7 @@
 package hlpc_test
 
 import (
-	"os"
 	osexec "os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -46,10 +44,7 @@ puts fib(6), sum, ok
 func TestRuby(t *testing.T) {
 	const ruby = "/usr/bin/ruby3.1"
 	r, _ := calibrate(t, ruby)
-	path := filepath.Join(t.TempDir(), "program.rb")
-	if err := os.WriteFile(path, []byte(rubyProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := programFile(t, "program.rb", rubyProgram)
 	listing, err := osexec.Command(ruby, "--disable=gems", "--dump=insns", path).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -95,16 +90,7 @@ func TestRuby(t *testing.T) {
 	if len(again) < len(steps) {
 		t.Fatalf("%d steps at other addresses, %d before", len(again), len(steps))
 	}
-	moved := false
-	again = again[len(again)-len(steps):]
-	for i := range steps {
-		a, b := steps[i], again[i]
-		if a.Code.Digest != b.Code.Digest || a.Offset != b.Offset {
-			t.Fatalf("step %d differs at other addresses: %+v, %+v", i, a.Step, b.Step)
-		}
-		moved = moved || a.HLPC != b.HLPC
-	}
-	if !moved {
+	if !sameTrace(t, steps, again[len(again)-len(steps):]) {
 		t.Error("the addresses are the same")
 	}
 }

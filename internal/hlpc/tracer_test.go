@@ -37,24 +37,56 @@ func record(t *testing.T, r *hlpc.Result, argv ...string) ([]step, string) {
 // recordWith is record that also reports code objects.
 func recordWith(t *testing.T, r *hlpc.Result, onCode func(hlpc.Digest, hlpc.Label), argv ...string) ([]step, string) {
 	t.Helper()
-	sys, err := kernel.Boot(kernel.Config{Path: argv[0], Argv: argv, Env: testcase.PinEnv(nil), Cwd: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var steps []step
-	tracer := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnStep: func(sys *kernel.System, s *hlpc.Step) {
+	out := trace(t, &hlpc.Tracer{Result: r, OnStep: func(sys *kernel.System, s *hlpc.Step) {
 		w, err := sys.CurrentProcess().Mem.ReadU(s.HLPC, 4)
 		if err != nil {
 			t.Fatalf("no code at %+v", s)
 		}
 		steps = append(steps, step{*s, w})
-	}, OnCode: onCode}
+	}, OnCode: onCode}, testcase.PinEnv(nil), argv)
+	return steps, out
+}
+
+// trace runs a program to its end with a tracer and returns its output.
+func trace(t *testing.T, tracer *hlpc.Tracer, env, argv []string) string {
+	t.Helper()
+	sys, err := kernel.Boot(kernel.Config{Path: argv[0], Argv: argv, Env: env, Cwd: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := exec.New(expr.New())
+	tracer.Cursor = &hlpc.Cursor{}
 	tracer.Attach(m)
 	if stop := m.Run(sys, &exec.Facts{}, 1e9); stop.Kind != exec.Exited || sys.ExitStatus() != (kernel.Status{}) {
 		t.Fatalf("%+v, %+v: %s", stop, sys.ExitStatus(), sys.Stderr().Data)
 	}
-	return steps, string(sys.Stdout().Data)
+	return string(sys.Stdout().Data)
+}
+
+// programFile writes a program and returns its path.
+func programFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// sameTrace checks that two runs execute the same high-level program counters; it reports whether any lies at another address.
+func sameTrace(t *testing.T, a, b []step) (moved bool) {
+	t.Helper()
+	if len(a) == 0 || len(a) != len(b) {
+		t.Fatalf("%d steps, at other addresses %d", len(a), len(b))
+	}
+	for i := range a {
+		if a[i].Code.Digest != b[i].Code.Digest || a[i].Offset != b[i].Offset {
+			t.Fatalf("step %d differs at other addresses: %+v, %+v", i, a[i].Step, b[i].Step)
+		}
+		moved = moved || a[i].HLPC != b[i].HLPC
+	}
+	return moved
 }
 
 // instruction is one line of the interpreter's own disassembler.
@@ -164,10 +196,7 @@ func TestLua(t *testing.T) {
 	if err != nil {
 		t.Skip("luac5.4 is not installed")
 	}
-	path := filepath.Join(t.TempDir(), "program.lua")
-	if err := os.WriteFile(path, []byte(luaProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := programFile(t, "program.lua", luaProgram)
 	listing, err := osexec.Command(luac, "-p", "-l", path).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -226,12 +255,7 @@ func TestLua(t *testing.T) {
 	}
 	// The same program in another process at other addresses has the same high-level trace.
 	again, _ := record(t, r, "/usr/bin/lua5.4", "-e", "x = {}; for i = 1, 1000 do x[i] = {} end", path)
-	again = again[len(again)-len(steps):]
-	for i := range steps {
-		if a, b := steps[i], again[i]; a.Code.Digest != b.Code.Digest || a.Offset != b.Offset {
-			t.Fatalf("step %d differs at other addresses: %+v, %+v", i, a.Step, b.Step)
-		}
-	}
+	sameTrace(t, steps, again[len(again)-len(steps):])
 }
 
 var (
@@ -364,10 +388,7 @@ print(json.dumps(dict(functions=out, numbers=numbers)))
 // TestPython compares the steps of a program with what dis lists.
 func TestPython(t *testing.T) {
 	r, _ := calibrate(t, "/usr/bin/python3.11")
-	path := filepath.Join(t.TempDir(), "program.py")
-	if err := os.WriteFile(path, []byte(pythonProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := programFile(t, "program.py", pythonProgram)
 	listing, err := osexec.Command("/usr/bin/python3.11", "-I", "-S", "-c", pythonLister, path).Output()
 	if err != nil {
 		t.Fatal(err)
