@@ -15,7 +15,16 @@ type (
 	Table = jit.Table
 	Notes = jit.Notes
 	Note  = jit.Note
+	Chain = jit.Chain
+
+	Activation = jit.Activation
 )
+
+// Window is the number of activations in Notes.Stack, of which the last is none that can be on top.
+const Window = jit.Window
+
+// Index is the number in Notes.Stack of the activation at Notes.Top.
+func Index(top uint64) int { return jit.Index(top) }
 
 // never is the heat of a block that cannot be compiled.
 const never = -1

@@ -187,10 +187,15 @@ type helperView struct {
 	s *mem.Space
 }
 
-func (h *helperView) Reg() *[ir.NumSlots]uint64         { return &h.c.R }
-func (h *helperView) ReadMem(a uint64, p []byte) error  { h.m.faultAt = a; return h.s.Read(a, p) }
-func (h *helperView) WriteMem(a uint64, p []byte) error { h.m.faultAt = a; return h.s.Write(a, p) }
-func (h *helperView) Retired() uint64                   { return h.m.sys.Timestamp() }
+func (h *helperView) Reg() *[ir.NumSlots]uint64        { return &h.c.R }
+func (h *helperView) ReadMem(a uint64, p []byte) error { h.m.faultAt = a; return h.s.Read(a, p) }
+func (h *helperView) Retired() uint64                  { return h.m.sys.Timestamp() }
+
+func (h *helperView) WriteMem(a uint64, p []byte) error {
+	h.m.faultAt = a
+	h.m.disturbs(a, uint64(len(p)))
+	return h.s.Write(a, p)
+}
 
 // helper runs a helper on concrete operands; symMem if it would read symbolic memory.
 func (m *Machine) helper(c *cpu.CPU, s *mem.Space, u *ir.Uop) status {

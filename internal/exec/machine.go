@@ -158,7 +158,7 @@ type Machine struct {
 	Watch func(s *mem.Space, site uint64) Watcher
 	// Trace, if not nil, is asked for the watched branch at site when its block is compiled: what it returns lets
 	// compiled code note the branch in Notes where the watcher would do no more. Noted is called where there are notes,
-	// before anything else happens. Where another task or state goes on, Notes are made to apply to nothing.
+	// before anything else happens. Where another task or state goes on, or the kernel has run, Notes are stopped.
 	Trace func(s *mem.Space, site uint64) *Trace
 	Notes *Notes
 	Noted func(*kernel.System)
@@ -183,6 +183,7 @@ type Machine struct {
 	blocks []*entry // by jit.Code.ID
 
 	regions regions
+	guards  guards
 
 	facts   *Facts
 	undo    undo
@@ -333,7 +334,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 	c := &t.CPU
 	m.use(s)
 	if m.Notes != nil {
-		m.Notes.Size = 0
+		m.Notes.Stop()
 	}
 	end := min(limit, (sys.Retired/slice+1)*slice)
 	var e *entry
@@ -359,6 +360,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 			}
 		}
 		if e.hook != nil {
+			m.disturb()
 			handled, stop := e.hook(m, c, s)
 			if stop != nil {
 				return *stop

@@ -26,6 +26,7 @@ func (m *Machine) use(s *mem.Space) {
 	for _, c := range m.stale {
 		switch c {
 		case mem.AllStale:
+			m.unguard()
 			*read, *write = jit.Cache{}, jit.Cache{}
 			return
 		case mem.WritesStale:
@@ -95,7 +96,7 @@ func (m *Machine) store(s *mem.Space, addr uint64, w uint8, v uint64) status {
 	if off+n <= mem.GranuleSize {
 		if p, refs := s.WritePage(addr); p != nil {
 			m.use(s) // another area may show the same granule
-			m.native.Write.Set(addr, p, refs)
+			m.native.Write.Set(addr, p, m.guarded(addr, refs))
 			m.native.Read.Set(addr, p, refs)
 			if m.native.Write.Find(addr, n) != nil {
 				put(p, off, w, v)
@@ -103,6 +104,7 @@ func (m *Machine) store(s *mem.Space, addr uint64, w uint8, v uint64) status {
 			}
 		}
 	}
+	m.disturbs(addr, n)
 	if err := s.WriteU(addr, v, int(n)); err != nil {
 		m.faultAt = addr
 		return fault

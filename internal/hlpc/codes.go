@@ -27,8 +27,13 @@ type codeObject struct {
 	Code
 	label Label
 	told  bool // to a Tracer's OnCode
-	bias  uint64
 	from  []mem.Piece
+
+	address, bias uint64
+
+	gen     uint64 // of an exec.Machine's guards, since when it was found so often, and whether from is guarded
+	found   int
+	guarded bool
 }
 
 const (
@@ -77,7 +82,7 @@ func (c *codes) read(address, pc, bias uint64) *codeObject {
 		h.Write(b)
 		parts = append(parts, b)
 	}
-	return &codeObject{Code: Code{Digest: Digest(h.Sum(nil)[:len(Digest{})]), Start: start, Size: size}, label: labelOf(c.rule.Label, parts), bias: bias, from: t.pieces()}
+	return &codeObject{Code: Code{Digest: Digest(h.Sum(nil)[:len(Digest{})]), Start: start, Size: size}, label: labelOf(c.rule.Label, parts), address: address, bias: bias, from: t.pieces()}
 }
 
 // part reads a part of the identity.

@@ -105,15 +105,19 @@ type Tracer struct {
 	codes   codes
 	known   map[Digest]bool // code objects that OnCode was called with
 
-	notes exec.Notes // of steps in the frame on top of Cursor
-	bias  uint64     // of the module that noted
-	now   Step       // that OnStep sees
-	run   Run        // that OnRun sees
-	one   [1]exec.Note
+	machine *exec.Machine
+	notes   exec.Notes               // of steps in the frames of window
+	base    int                      // the number in Cursor's stack of the activation that is the first of the window
+	objects [exec.Window]*codeObject // of activations in notes.Stack
+	bias    uint64                   // of the module that noted
+	now     Step                     // that OnStep sees
+	run     Run                      // that OnRun sees
+	one     [1]exec.Note
 }
 
 // Attach makes m tell t of steps, as t.Watch does, and compiled code note them where they need no look at memory.
 func (t *Tracer) Attach(m *exec.Machine) {
+	t.machine = m
 	m.Watch, m.Trace, m.Notes, m.Noted = t.Watch, t.trace, &t.notes, t.noted
 }
 
@@ -141,7 +145,7 @@ func (t *Tracer) site(s *mem.Space, site uint64) (bias uint64, call, always, ok 
 	return bias, call, always, ok && kindOf(call) == r.Kind
 }
 
-// trace is an exec.Machine's Trace: compiled code may note dispatches within one code object and one frame.
+// trace is an exec.Machine's Trace: compiled code may note dispatches in frames that are known.
 func (t *Tracer) trace(s *mem.Space, site uint64) *exec.Trace {
 	bias, call, always, ok := t.site(s, site)
 	if !ok {
@@ -154,8 +158,24 @@ func (t *Tracer) trace(s *mem.Space, site uint64) *exec.Trace {
 	if t.Result.FrameKnown {
 		f := t.Result.Frame.place(call)
 		tr.Frame = &f
+		tr.Object = t.Result.chain(f, call)
 	}
 	return tr
+}
+
+// chain leads to the address of the code object at a branch; nil if it takes more than loads, or there are no code objects.
+func (r *Result) chain(frame exec.Place, call bool) *exec.Chain {
+	if r.rule == nil {
+		return nil
+	}
+	if r.rule.Object == nil {
+		return &exec.Chain{At: r.Object.place(call)}
+	}
+	offs, ok := r.rule.Object.Loads()
+	if !ok {
+		return nil
+	}
+	return &exec.Chain{At: frame, Offs: offs}
 }
 
 // table is what explains compares with; nil: nothing.
@@ -184,21 +204,39 @@ func (l Loc) place(call bool) exec.Place {
 
 // noted is an exec.Machine's Noted.
 func (t *Tracer) noted(sys *kernel.System) {
-	n := &t.notes
+	n, at := &t.notes, t.Cursor
+	from, entered := uint32(0), false
+	for _, m := range n.To[:n.Moves] {
+		t.noteRun(sys, n.At[from:m.N], entered)
+		from, entered = m.N, true
+		i := exec.Index(uint64(m.Top))
+		if k := t.base + i; k < len(at.stack) {
+			at.stack = at.stack[:k+1]
+		} else {
+			at.stack = append(at.stack, activation{n.Stack[i].Frame, t.objects[i].Code})
+		}
+	}
+	t.noteRun(sys, n.At[from:n.N], entered)
+	n.N, n.Moves = 0, 0
+}
+
+// noteRun tells of steps of the activation on top; entered says that the one before the first was not of it.
+func (t *Tracer) noteRun(sys *kernel.System, list []exec.Note, entered bool) {
 	at, r := t.Cursor, t.Result
-	top := &at.stack[len(at.stack)-1]
-	last, k := at.last, 0
-	for _, e := range n.At[:n.N] {
+	k := 0
+	for i, e := range list {
 		pc := e.Value + uint64(r.Delta)
-		if pc == last && r.Redispatch {
+		if r.Redispatch && pc == at.last && !(entered && i == 0) {
 			continue
 		}
-		last = pc
-		n.At[k] = exec.Note{Value: pc, Target: e.Target - t.bias}
+		at.last = pc
+		list[k] = exec.Note{Value: pc, Target: e.Target - t.bias}
 		k++
 	}
-	at.last, n.N = last, 0
-	t.tell(sys, Run{top.frame, top.code, len(at.stack) - 1, n.At[:k]})
+	if k > 0 {
+		top := &at.stack[len(at.stack)-1]
+		t.tell(sys, Run{top.frame, top.code, len(at.stack) - 1, list[:k]})
+	}
 }
 
 // tell calls OnRun or OnStep.
@@ -243,19 +281,74 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 	if again && r.Redispatch {
 		return
 	}
+	var object *codeObject // if it was looked for
 	if r.rule != nil && pc-top.code.Start >= top.code.Size {
-		top.code = t.codeAt(s, c, call, frame, pc)
+		if object = t.codeAt(s, c, call, frame, pc); object == nil {
+			top.code = Code{}
+		} else {
+			top.code = object.Code
+		}
 	}
 	t.one[0] = exec.Note{Value: pc, Target: handler}
 	t.tell(sys, Run{frame, top.code, len(at.stack) - 1, t.one[:]})
-	t.notes.Frame, t.notes.Start, t.notes.Size = frame, top.code.Start-uint64(r.Delta), top.code.Size
-	if r.rule == nil {
-		t.notes.Size = math.MaxUint64
-	}
+	t.know(object)
 }
 
-// codeAt is the code object that is executed at pc; the zero Code if none is found.
-func (t *Tracer) codeAt(s *mem.Space, c *cpu.CPU, call bool, frame, pc uint64) Code {
+// known is how many activations below the one on top compiled code gets to know at once.
+const known = 16
+
+// know lets compiled code note the steps that follow in the activation on top, those below, and those that are called from there again. object is
+// that of the one on top, if it has just been found.
+func (t *Tracer) know(object *codeObject) {
+	n, stack := &t.notes, t.Cursor.stack
+	what := func(a activation) exec.Activation {
+		if t.Result.rule == nil {
+			return exec.Activation{Frame: a.frame, Size: math.MaxUint64}
+		}
+		return exec.Activation{Frame: a.frame, Start: a.code.Start - uint64(t.Result.Delta), Size: a.code.Size}
+	}
+	top := len(stack) - 1
+	i := top - t.base
+	if n.Size == 0 || i < 1 || i >= exec.Window-1 {
+		t.base = max(top-known, 0) - 1
+		n.Stack[0] = exec.Activation{}
+		for i = 1; t.base+i < top; i++ {
+			n.Stack[i] = what(stack[t.base+i])
+		}
+		n.Stack[i] = exec.Activation{}
+	}
+	a, old := what(stack[top]), &n.Stack[i]
+	if old.Frame != a.Frame || old.Size == 0 {
+		n.Stack[i+1] = exec.Activation{} // was not called from here
+	}
+	if old.Frame != a.Frame || old.Start != a.Start || old.Size != a.Size {
+		*old = a
+	}
+	if object != nil && t.guard(object) {
+		old.Object, old.Epoch, t.objects[i] = object.address, n.Epoch, object
+	}
+	n.Set(i)
+}
+
+// hot is how often an object is found before it is guarded.
+const hot = 8
+
+// guard reports whether the notes' epoch ends before anything is written that o was read from.
+func (t *Tracer) guard(o *codeObject) bool {
+	if t.machine == nil {
+		return false
+	}
+	if gen := t.machine.Guards(); o.gen != gen {
+		o.gen, o.found, o.guarded = gen, 0, false
+	}
+	if o.found++; o.found == hot {
+		o.guarded = t.machine.Guard(o.from)
+	}
+	return o.guarded
+}
+
+// codeAt is the code object that is executed at pc; nil if none is found.
+func (t *Tracer) codeAt(s *mem.Space, c *cpu.CPU, call bool, frame, pc uint64) *codeObject {
 	r := t.Result
 	t.codes.rule, t.codes.function = r.rule, &r.Function
 	t.codes.reader.Of(s)
@@ -267,7 +360,7 @@ func (t *Tracer) codeAt(s *mem.Space, c *cpu.CPU, call bool, frame, pc uint64) C
 	}
 	o := t.codes.at(object, pc, t.bias)
 	if o == nil {
-		return Code{}
+		return nil
 	}
 	if !o.told && t.OnCode != nil && !t.known[o.Digest] {
 		if t.known == nil {
@@ -277,5 +370,5 @@ func (t *Tracer) codeAt(s *mem.Space, c *cpu.CPU, call bool, frame, pc uint64) C
 		t.OnCode(o.Digest, o.label)
 	}
 	o.told = true
-	return o.Code
+	return o
 }

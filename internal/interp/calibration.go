@@ -442,6 +442,18 @@ func (p places) parse(n *sexp) (*Place, error) {
 	return out, nil
 }
 
+// Loads returns the offsets of the loads that lead from the frame to p; ok is false if p is anything else.
+func (p *Place) Loads() (offs []int32, ok bool) {
+	if p.op == "frame" {
+		return nil, true
+	}
+	if p.op != "load" || p.args[1].op != "" || int64(p.args[1].num) != int64(int32(p.args[1].num)) {
+		return nil, false
+	}
+	offs, ok = p.args[0].Loads()
+	return append(offs, int32(p.args[1].num)), ok
+}
+
 // String prints the place as it is written.
 func (p *Place) String() string {
 	switch p.op {

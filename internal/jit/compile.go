@@ -100,6 +100,7 @@ type gen struct {
 	leaves []leave
 	mixed  []mixed
 	links  []link
+	later  []func() // write what is not on the way, with slots where they are at the end
 
 	// Which slot a register caches, by which register a slot is cached; which registers hold temporaries that memory lacks.
 	slotOf [16]ir.Slot
@@ -177,6 +178,9 @@ func (g *gen) block() bool {
 	}
 	if !done && !blk.Uops[len(blk.Uops)-1].Op.IsTerm() {
 		return false
+	}
+	for _, f := range g.later {
+		f()
 	}
 	for i := range g.mixed {
 		g.throughRefs(&g.mixed[i])
@@ -542,6 +546,11 @@ func (g *gen) throughRefs(m *mixed) {
 	} else {
 		g.op(64, opAdd, rax, direct(rcx))
 	}
-	back := g.jmp()
-	binary.LittleEndian.PutUint32(g.b[back:], uint32(m.back-back-4))
+	g.goBack(m.back)
+}
+
+// goBack jumps to the code at offset to.
+func (g *gen) goBack(to int) {
+	at := g.jmp()
+	binary.LittleEndian.PutUint32(g.b[at:], uint32(to-at-4))
 }

@@ -28,7 +28,7 @@ func TestImage(t *testing.T) {
 		g := newGen(src, 1)
 		name := fmt.Sprintf("% x, flags %#x, watched %v", code, src.Flags, src.Watched)
 		if trace != nil {
-			name += fmt.Sprintf(", value %v, frame %v, table %v", trace.Value, trace.Frame, trace.Table)
+			name += fmt.Sprintf(", value %v, frame %v, object %v, table %v", trace.Value, trace.Frame, trace.Object, trace.Table)
 		}
 		if !g.block() {
 			out.Form(name, "; not compiled")
@@ -67,6 +67,8 @@ func TestImage(t *testing.T) {
 		}
 		for _, frame := range places {
 			form([]byte{0xff, 0xe0}, &Trace{Value: value, Frame: &frame, Table: tables[1], To: notes})
+			form([]byte{0xff, 0xe0}, &Trace{Value: value, Frame: &frame, Object: &Chain{At: places[3]}, To: notes})
+			form([]byte{0xff, 0xe0}, &Trace{Value: value, Frame: &frame, Object: &Chain{At: frame, Offs: []int32{0x10, -0x200}}, To: notes})
 		}
 	}
 }

@@ -308,8 +308,8 @@ func TestTrace(t *testing.T) {
 	often := func() bool { return r.IntN(8) > 0 }
 	inMemory := func() uint64 { return m.base + r.Uint64N(uint64(len(m.data)*mem.GranuleSize-16)) }
 	offsets := []int32{0, 0, 1, -1, 8, 127, 128, -1000, 1 << 20}
-	noted, left := 0, 0
-	for range 4000 {
+	noted, left := [3]int{}, 0
+	for range 8000 {
 		for i := range m.data {
 			for j := range m.data[i] {
 				m.data[i][j] = byte(r.Uint32())
@@ -339,17 +339,25 @@ func TestTrace(t *testing.T) {
 			}
 			return v, true
 		}
-		target := r.Uint64()
-		regs[ir.RAX] = target
-		if r.IntN(2) == 0 {
-			p := place(ir.RBP, r.Uint64())
-			trace.Frame = &p
-			notes.Frame, _ = read(p)
-			if !often() {
-				notes.Frame ^= 1 << r.IntN(64)
+		if r.IntN(3) > 0 {
+			p := place(ir.RBP, inMemory())
+			if trace.Frame = &p; often() {
+				c := &Chain{At: p}
+				if r.IntN(2) == 0 {
+					c.At = place(ir.RSI, inMemory()&^7)
+				}
+				for n := r.IntN(3); n > 0; n-- {
+					c.Offs = append(c.Offs, offsets[r.IntN(len(offsets)-2)])
+				}
+				trace.Object = c
 			}
 		}
 		trace.Value = place(ir.RBX, inMemory())
+		for range 1000 { // where chains lead
+			m.set(inMemory()&^7, inMemory()&^7, 8)
+		}
+		target := r.Uint64()
+		regs[ir.RAX] = target
 		known := true // the table, if any, says target
 		if k := []int{0, 3, 8, 10, 16, 64}[r.IntN(6)]; k > 0 {
 			trace.Table = &Table{Delta: int64(r.IntN(5) - 2), Bits: k, Base: m.base + r.Uint64N(64), Entry: 4 + 4*r.IntN(2)}
@@ -375,25 +383,70 @@ func TestTrace(t *testing.T) {
 		}
 		target = regs[ir.RAX]
 		value, ok := read(trace.Value)
-		notes.Size = 1 + r.Uint64N(3)
-		notes.Start = value - r.Uint64N(notes.Size)
-		if !often() {
-			notes.Start = []uint64{value + 1, value - notes.Size}[r.IntN(2)]
+		// The activations around the top, one of which is meant as a rule.
+		top := 2 + r.IntN(Window-3)
+		meant := top + r.IntN(3) - 1
+		frame, okFrame := uint64(0), true
+		if trace.Frame != nil {
+			frame, okFrame = read(*trace.Frame)
 		}
+		object, okObject := uint64(0), false
+		if trace.Object != nil {
+			object, okObject = read(trace.Object.At)
+			for _, off := range trace.Object.Offs {
+				v, ok := m.word(object+uint64(int64(off)), 8)
+				object, okObject = v, okObject && ok
+			}
+		}
+		notes.Epoch = 1 + r.Uint64N(3)
+		for i := range notes.Stack {
+			a := &notes.Stack[i]
+			*a = Activation{Frame: r.Uint64(), Size: 1 + r.Uint64N(3), Object: object, Epoch: notes.Epoch}
+			a.Start = value - r.Uint64N(a.Size)
+			if i == meant {
+				a.Frame = frame
+			}
+			if !often() {
+				a.Start = []uint64{value + 1, value - a.Size}[r.IntN(2)]
+			}
+			if !often() {
+				a.Object ^= 1 << r.IntN(64)
+			}
+			if !often() {
+				a.Epoch--
+			}
+		}
+		notes.Set(top)
 		if notes.N = r.Uint64N(uint64(len(notes.At))); !often() {
 			notes.N = uint64(len(notes.At)) - r.Uint64N(2)
 		}
-		frame := trace.Frame == nil
-		if !frame {
-			v, ok := read(*trace.Frame)
-			frame = ok && v == notes.Frame
+		if notes.Moves = r.Uint64N(uint64(len(notes.To))); !often() {
+			notes.Moves = uint64(len(notes.To)) - r.Uint64N(2)
 		}
 		want := *notes
-		take := ok && known && frame && value-notes.Start < notes.Size && notes.N < uint64(len(notes.At))
+		now := top // the number of the activation, if it is known
+		if frame != notes.Frame {
+			switch above := &notes.Stack[top+1]; {
+			case trace.Frame == nil:
+			case frame == notes.Stack[top-1].Frame:
+				now--
+			case frame == above.Frame && okObject && above.Object == object && above.Epoch == notes.Epoch:
+				now++
+			default:
+				now = -1
+			}
+		}
+		take := ok && known && okFrame && now >= 0 && value-notes.Stack[now].Start < notes.Stack[now].Size && notes.N < uint64(len(notes.At)) &&
+			(now == top || notes.Moves < uint64(len(notes.To)))
 		if take {
+			if now != top {
+				want.To[want.Moves] = Move{uint32(now) * uint32(activationSize), uint32(want.N)}
+				want.Moves++
+				want.Set(now)
+			}
 			want.At[want.N] = Note{value, target}
 			want.N++
-			noted++
+			noted[now-top+1]++
 		} else {
 			left++
 		}
@@ -407,6 +460,7 @@ func TestTrace(t *testing.T) {
 		before := regs
 		ctx.Left = 5
 		b.Run(code)
+		want.next = notes.next
 		if *notes != want || regs != before {
 			t.Fatalf("seed %d: %+v, table %+v: %d notes, want %d; value %#x from %#x", seed, trace, trace.Table, notes.N, want.N, value, notes.Start)
 		}
@@ -414,8 +468,8 @@ func TestTrace(t *testing.T) {
 			t.Fatalf("seed %d: %+v, table %+v: to be noted %v: uop %d, pc %#x, %d left", seed, trace, trace.Table, take, ctx.Uop, ctx.PC, ctx.Left)
 		}
 	}
-	if noted < 500 || left < 500 {
-		t.Errorf("%d noted, %d left", noted, left)
+	if slices.Min(noted[:]) < 200 || left < 500 {
+		t.Errorf("%d noted below, on and above the top, %d left", noted, left)
 	}
 	if _, ok := b.Compile(&Source{Block: blk, Watched: true}); ok {
 		t.Error("a watched branch without a trace is compiled")

@@ -9,10 +9,11 @@ import (
 
 // Trace says how compiled code notes an execution of a watched branch instead of leaving at it.
 type Trace struct {
-	Value Place
-	Frame *Place // nil: all executions are of one frame
-	Table *Table // nil: every execution is noted
-	To    *Notes
+	Value  Place
+	Frame  *Place // nil: all executions are of one frame
+	Object *Chain // what tells the activations of a frame apart; nil: compiled code leaves at calls
+	Table  *Table // nil: every execution is noted
+	To     *Notes
 }
 
 // Table is where the target of an execution that is noted stands: compiled code leaves, and notes nothing, where the branch goes elsewhere.
@@ -33,12 +34,61 @@ type Place struct {
 	Off  int32
 }
 
-// Notes are executions of watched branches, in order. Compiled code leaves, and notes nothing, where the frame is not Frame, the
-// value is not one of the Size from Start on, or the notes are full.
+// Chain is a word that loads lead to: from the value at At to the word that is the first of Offs, in bytes, behind it, and so on.
+type Chain struct {
+	At   Place
+	Offs []int32
+}
+
+// Window is how many activations compiled code knows, at most.
+const Window = 64
+
+// Notes are executions of watched branches, in order, and the activations that they are of. Compiled code leaves, and notes nothing, where
+//   - the value is not one of the Size from Start on, of the activation on top;
+//   - the frame is neither that one's nor the one's below (it has returned) nor, with the same Object, the one's above (it was called
+//     again), of which only those count whose Epoch is that of the Notes;
+//   - there is no room.
+//
+// What is above the top was called from there once, with other frames than all below; the Size of what is below those that are known is 0.
 type Notes struct {
-	Frame, Start, Size uint64
-	N                  uint64
+	Frame, Start, Size uint64 // of the activation on top
+	Epoch              uint64
+	Top                uint64 // its place in Stack, in bytes
+	N, Moves           uint64
+	Stack              [Window]Activation
 	At                 [256]Note
+	To                 [128]Move
+	next               uint64 // Top, if there will be a note
+}
+
+// Activation is a call of a code object, which is the Size values from Start on.
+type Activation struct {
+	Frame, Start, Size uint64
+	Object             uint64
+	Epoch              uint64
+	_                  [3]uint64
+}
+
+// Move says that the activation on top was another from the note with number N on.
+type Move struct{ Top, N uint32 }
+
+const activationSize = int32(unsafe.Sizeof(Activation{}))
+
+// Index is the number in Stack of the activation at Top.
+func Index(top uint64) int { return int(top) / int(activationSize) }
+
+// Set makes number i of the stack the one on top.
+func (n *Notes) Set(i int) {
+	a := &n.Stack[i]
+	n.Frame, n.Start, n.Size = a.Frame, a.Start, a.Size
+	n.Top = uint64(i) * uint64(activationSize)
+}
+
+// Stop makes n apply to nothing, until Set.
+func (n *Notes) Stop() {
+	n.Stack[0], n.Stack[1] = Activation{}, Activation{}
+	n.Set(1)
+	n.Epoch++
 }
 
 // Note is one execution: the value at the Trace's place, and where the branch goes.
@@ -47,25 +97,38 @@ type Note struct{ Value, Target uint64 }
 // ccAE is the condition code of above or equal.
 const ccAE = 3
 
+// field is a field of the notes, whose address is in rdx.
+func field(off uintptr) rm { return at(rdx, int32(off)) }
+
+// stacked is a field, at off, of the activation that is by places above the one whose place is in rcx.
+func stacked(off uintptr, by int32) rm {
+	return indexed(rdx, rcx, int32(unsafe.Offsetof(Notes{}.Stack)+off)+by*activationSize)
+}
+
 // note appends the branch to the notes.
 func (g *gen) note(u *ir.Uop, i int) {
 	t := g.src.Trace
-	field := func(off uintptr) rm { return at(rdx, int32(off)) }
-	notes := uint64(uintptr(unsafe.Pointer(t.To)))
-	if t.Frame != nil {
-		frame := g.place(*t.Frame, i)
-		g.constant(rdx, notes)
-		g.op(64, opCmp, frame, field(unsafe.Offsetof(t.To.Frame)))
-		g.leaveIf(ccNE, i)
-	}
 	target := g.read(u.A)
 	if t.Table != nil {
 		g.entry(t, i)
 		g.op(64, opCmp, rax, direct(target))
 		g.leaveIf(ccNE, i)
 	}
+	g.read(t.Value.Slot) // none of these is to be fetched in otherFrame
+	if t.Object != nil {
+		g.read(t.Object.At.Slot)
+	}
+	back := -1
+	if t.Frame != nil {
+		frame := g.place(*t.Frame, i)
+		g.constant(rdx, g.notes())
+		g.op(64, opCmp, frame, field(unsafe.Offsetof(t.To.Frame)))
+		jump := g.jcc(ccNE)
+		back = len(g.b)
+		g.later = append(g.later, func() { g.otherFrame(frame, i, jump, back) })
+	}
 	value := g.place(t.Value, i)
-	g.constant(rdx, notes)
+	g.constant(rdx, g.notes())
 	g.mov(rcx, value)
 	g.op(64, opSub, rcx, field(unsafe.Offsetof(t.To.Start)))
 	g.op(64, opCmp, rcx, field(unsafe.Offsetof(t.To.Size)))
@@ -78,6 +141,72 @@ func (g *gen) note(u *ir.Uop, i int) {
 	at := indexed(rdx, rcx, int32(unsafe.Offsetof(t.To.At)))
 	g.store(64, at, value)
 	g.store(64, at.plus(8), target)
+}
+
+// notes is the address of the notes.
+func (g *gen) notes() uint64 { return uint64(uintptr(unsafe.Pointer(g.src.Trace.To))) }
+
+// otherFrame is where the jump leads if the frame is not that of the activation on top: it makes the one below or above that one and goes back, or leaves
+// and changes nothing. The notes' address is in rdx.
+func (g *gen) otherFrame(frame reg, i, jump, back int) {
+	t := g.src.Trace
+	n, a := t.To, &t.To.Stack[0]
+	g.land(jump)
+	g.load(64, rcx, field(unsafe.Offsetof(n.Top)))
+	g.op(64, opCmp, frame, stacked(unsafe.Offsetof(a.Frame), -1))
+	if call := g.jcc(ccNE); t.Object == nil {
+		g.leaves = append(g.leaves, leave{call, i, g.temps()})
+		g.opImm(64, opSub, direct(rcx), activationSize)
+	} else {
+		g.opImm(64, opSub, direct(rcx), activationSize)
+		known := g.jmp()
+		g.land(call)
+		g.op(64, opCmp, frame, stacked(unsafe.Offsetof(a.Frame), 1))
+		g.leaveIf(ccNE, i)
+		object := g.place(t.Object.At, i)
+		for _, off := range t.Object.Offs {
+			g.lea(rax, at(object, off))
+			object = rax
+			g.load(64, rax, g.translate(64, i, ctxRead))
+		}
+		g.constant(rdx, g.notes())
+		g.load(64, rcx, field(unsafe.Offsetof(n.Top)))
+		g.op(64, opCmp, object, stacked(unsafe.Offsetof(a.Object), 1))
+		g.leaveIf(ccNE, i)
+		g.load(64, rax, field(unsafe.Offsetof(n.Epoch)))
+		g.op(64, opCmp, rax, stacked(unsafe.Offsetof(a.Epoch), 1))
+		g.leaveIf(ccNE, i)
+		g.opImm(64, opAdd, direct(rcx), activationSize)
+		g.land(known)
+	}
+	// The note must not fail any more.
+	g.store(64, field(unsafe.Offsetof(n.next)), rcx)
+	value := g.place(t.Value, i)
+	g.constant(rdx, g.notes())
+	g.load(64, rcx, field(unsafe.Offsetof(n.next)))
+	g.mov(rax, value)
+	g.op(64, opSub, rax, stacked(unsafe.Offsetof(a.Start), 0))
+	g.op(64, opCmp, rax, stacked(unsafe.Offsetof(a.Size), 0))
+	g.leaveIf(ccAE, i)
+	g.opImm(64, opCmp, field(unsafe.Offsetof(n.N)), int32(len(n.At)))
+	g.leaveIf(ccAE, i)
+	g.load(64, rax, field(unsafe.Offsetof(n.Moves)))
+	g.opImm(64, opCmp, direct(rax), int32(len(n.To)))
+	g.leaveIf(ccAE, i)
+	g.opImm(64, opAdd, field(unsafe.Offsetof(n.Moves)), 1)
+	g.store(64, field(unsafe.Offsetof(n.Top)), rcx)
+	to := rm{base: rdx, index: rax, scale: 3, mem: true, disp: int32(unsafe.Offsetof(n.To))}
+	g.store(32, to, rcx)
+	g.load(32, rcx, field(unsafe.Offsetof(n.N)))
+	g.store(32, to.plus(4), rcx)
+	g.load(64, rcx, field(unsafe.Offsetof(n.Top)))
+	for _, f := range [][2]uintptr{
+		{unsafe.Offsetof(n.Frame), unsafe.Offsetof(a.Frame)}, {unsafe.Offsetof(n.Start), unsafe.Offsetof(a.Start)}, {unsafe.Offsetof(n.Size), unsafe.Offsetof(a.Size)},
+	} {
+		g.load(64, rax, stacked(f[1], 0))
+		g.store(64, field(f[0]), rax)
+	}
+	g.goBack(back)
 }
 
 // place returns a register with the value of p: its slot's or rax.
