@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -14,7 +15,7 @@ import (
 )
 
 // TestTLB: whatever happens to a space between two runs (mapping, protection,
-// forks, overlays, a new model), loads and stores see what a map of pages says.
+// forks, overlays, a new model), loads and stores see what a map of pages says. And what is guarded is not written in an epoch of the notes.
 func TestTLB(t *testing.T) {
 	r := testRand(t)
 	type side struct {
@@ -24,6 +25,12 @@ func TestTLB(t *testing.T) {
 	}
 	m := New(expr.New())
 	m.facts = &Facts{}
+	m.Notes = &Notes{}
+	type guard struct {
+		of         []mem.Piece // as they were in the epoch
+		gen, epoch uint64
+	}
+	kept := 0 // writes to a granule with guarded bytes that end no epoch
 	e := m.Ctx
 	model := expr.Assignment{}
 	vars := make([]expr.Ref, 40)
@@ -56,11 +63,13 @@ func TestTLB(t *testing.T) {
 	for range 150 {
 		s, ref := memory(t, r)
 		sides := []*side{{s, ref, map[uint64]expr.Ref{}}}
+		var guards []guard
 		var trace []string
 		k := 0
 		for range 1500 {
 			if r.IntN(8) == 0 { // else the machine's translations stay
 				k = r.IntN(len(sides))
+				m.Notes.Stop()
 			}
 			d := sides[k]
 			at := dataBase + r.Uint64N(5)*guest.PageSize + r.Uint64N(3)*256 + r.Uint64N(16) - 8
@@ -68,7 +77,11 @@ func TestTLB(t *testing.T) {
 			prot := guest.Prot(r.IntN(8))
 			w := widths[r.IntN(4)]
 			what := ""
-			switch r.IntN(60) {
+			op := r.IntN(60)
+			if op < 16 { // not the machine's
+				m.Notes.Stop()
+			}
+			switch op {
 			case 0:
 				what = "map"
 				if err := d.s.Map(start, guest.PageSize, prot, nil, 0, ""); err != nil {
@@ -132,6 +145,23 @@ func TestTLB(t *testing.T) {
 						delete(d.sym, at+i)
 					}
 				}
+			case 16, 17:
+				what = "guard"
+				m.use(d.s)
+				g := guard{gen: m.Guards()}
+				for range 1 + r.IntN(2) {
+					p := mem.Piece{At: at, Held: make([]byte, 1+r.IntN(20))}
+					if d.ref.ReadMem(p.At, p.Held) == nil {
+						g.of = append(g.of, p)
+					}
+					at += 20 + r.Uint64N(300)
+				}
+				if m.Guard(g.of) {
+					if g.gen != m.Guards() {
+						t.Fatalf("guards end where bytes are guarded")
+					}
+					guards = append(guards, g)
+				}
 			default: // a load or a store, with the evaluator that would be chosen
 				c := cpu.CPU{}
 				c.R[ir.RBX], c.R[ir.RAX] = at, r.Uint64()
@@ -156,16 +186,47 @@ func TestTLB(t *testing.T) {
 					}
 				}
 				m.use(d.s)
-				first := 0
-				if r.IntN(2) == 0 {
-					first = compile(&c)
+				guards = slices.DeleteFunc(guards, func(g guard) bool { return g.gen != m.Guards() && g.epoch != m.Notes.Epoch })
+				for i := range guards {
+					g := &guards[i]
+					for _, p := range g.of {
+						if g.epoch != m.Notes.Epoch {
+							d.s.Read(p.At, p.Held)
+						}
+					}
+					g.epoch = m.Notes.Epoch
 				}
-				i, st := m.fast(&c, d.s, b, first)
+				i, st := 0, symMem
+				switch v := r.IntN(len(vars)); {
+				case b.Uops[0].Op == ir.Store && r.IntN(6) == 0: // a symbolic value
+					c.Sym.Add(ir.RAX)
+					c.S[ir.RAX] = e.Xor(e.ZExt(vars[v], 64), e.Const(model[v]^c.R[ir.RAX], 64))
+					if err == nil {
+						d.sym[at] = e.Extract(c.S[ir.RAX], 0, 8)
+					}
+				case r.IntN(2) == 0:
+					i, st = m.fast(&c, d.s, b, compile(&c))
+				default:
+					i, st = m.fast(&c, d.s, b, 0)
+				}
 				if st == symMem {
 					i, st, _ = m.concolic(&c, d.s, b, i)
 				}
 				bad := ""
+				for _, g := range guards {
+					for _, p := range g.of {
+						now := make([]byte, len(p.Held))
+						d.s.Read(p.At, now)
+						if g.epoch == m.Notes.Epoch && !bytes.Equal(now, p.Held) {
+							bad = fmt.Sprintf("%x at %#x, which was %x, in the same epoch", now, p.At, p.Held)
+						}
+						if b.Uops[0].Op == ir.Store && err == nil && g.epoch == m.Notes.Epoch && at&^granMask == p.At&^granMask {
+							kept++
+						}
+					}
+				}
 				switch {
+				case bad != "":
 				case st != ok && st != fault || (st == fault) != (err != nil) || st == fault && m.faultAt != at:
 					bad = fmt.Sprintf("uop %d, status %d at %#x, want error %v at %#x", i, st, m.faultAt, err, at)
 				case st == ok && b.Uops[0].Op == ir.Load && c.R[ir.RCX] != number(buf):
@@ -196,7 +257,10 @@ func TestTLB(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d accesses by machine code alone", native)
+	t.Logf("%d accesses by machine code alone; %d times was something written beside what is guarded", native, kept)
+	if kept < 20 {
+		t.Error("nearly every write beside what is guarded ends the epoch")
+	}
 	if native == 0 {
 		t.Log("the host allows no machine code")
 	}

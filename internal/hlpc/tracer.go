@@ -223,31 +223,43 @@ func (t *Tracer) noted(sys *kernel.System) {
 // noteRun tells of steps of the activation on top; entered says that the one before the first was not of it.
 func (t *Tracer) noteRun(sys *kernel.System, list []exec.Note, entered bool) {
 	at, r := t.Cursor, t.Result
-	k := 0
-	for i, e := range list {
-		pc := e.Value + uint64(r.Delta)
-		if r.Redispatch && pc == at.last && !(entered && i == 0) {
-			continue
+	delta, bias := uint64(r.Delta), t.bias
+	if !r.Redispatch {
+		for i := range list {
+			list[i].Value += delta
+			list[i].Target -= bias
 		}
-		at.last = pc
-		list[k] = exec.Note{Value: pc, Target: e.Target - t.bias}
-		k++
+	} else {
+		last, k := at.last, 0
+		for i, e := range list {
+			pc := e.Value + delta
+			if pc == last && !(entered && i == 0) {
+				continue
+			}
+			last = pc
+			list[k] = exec.Note{Value: pc, Target: e.Target - bias}
+			k++
+		}
+		list = list[:k]
 	}
-	if k > 0 {
-		top := &at.stack[len(at.stack)-1]
-		t.tell(sys, Run{top.frame, top.code, len(at.stack) - 1, list[:k]})
+	if len(list) > 0 {
+		at.last = list[len(list)-1].Value
+		t.tell(sys, list)
 	}
 }
 
-// tell calls OnRun or OnStep.
-func (t *Tracer) tell(sys *kernel.System, r Run) {
+// tell calls OnRun or OnStep with steps of the activation on top.
+func (t *Tracer) tell(sys *kernel.System, list []exec.Note) {
+	depth := len(t.Cursor.stack) - 1
+	top := &t.Cursor.stack[depth]
 	if t.OnRun != nil {
-		t.run = r
-		t.OnRun(&t.run)
+		r := &t.run
+		r.Frame, r.Code, r.Depth, r.Steps = top.frame, top.code, depth, list
+		t.OnRun(r)
 		return
 	}
-	for _, e := range r.Steps {
-		t.now = Step{HLPC: e.Value, Frame: r.Frame, Code: r.Code, Offset: r.Offset(e.Value), Handler: e.Target, Depth: r.Depth}
+	for _, e := range list {
+		t.now = Step{HLPC: e.Value, Frame: top.frame, Code: top.code, Offset: e.Value - top.code.Start, Handler: e.Target, Depth: depth}
 		t.OnStep(sys, &t.now)
 	}
 }
@@ -290,7 +302,7 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 		}
 	}
 	t.one[0] = exec.Note{Value: pc, Target: handler}
-	t.tell(sys, Run{frame, top.code, len(at.stack) - 1, t.one[:]})
+	t.tell(sys, t.one[:])
 	t.know(object)
 }
 

@@ -56,8 +56,8 @@ type Notes struct {
 	Top                uint64 // its place in Stack, in bytes
 	N, Moves           uint64
 	Stack              [Window]Activation
-	At                 [256]Note
-	To                 [128]Move
+	At                 [512]Note
+	To                 [256]Move
 	next               uint64 // Top, if there will be a note
 }
 
