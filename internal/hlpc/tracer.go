@@ -322,8 +322,7 @@ func (t *Tracer) know(object *codeObject) {
 	top := len(stack) - 1
 	i := top - t.base
 	if n.Size == 0 || i < 1 || i >= exec.Window-1 {
-		t.base = max(top-known, 0) - 1
-		n.Stack[0] = exec.Activation{}
+		t.base = max(top-known, 0) - 1 // of the first, nothing below is known
 		for i = 1; t.base+i < top; i++ {
 			n.Stack[i] = what(stack[t.base+i])
 		}

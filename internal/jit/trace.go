@@ -77,8 +77,11 @@ const activationSize = int32(unsafe.Sizeof(Activation{}))
 // Index is the number in Stack of the activation at Top.
 func Index(top uint64) int { return int(top) / int(activationSize) }
 
-// Set makes number i of the stack the one on top.
+// Set makes number i of the stack, neither the first nor the last, the one on top.
 func (n *Notes) Set(i int) {
+	if i < 1 || i > Window-2 {
+		panic("jit: the stack has nothing beside the activation on top")
+	}
 	a := &n.Stack[i]
 	n.Frame, n.Start, n.Size = a.Frame, a.Start, a.Size
 	n.Top = uint64(i) * uint64(activationSize)
