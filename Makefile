@@ -20,7 +20,7 @@ fmt:
 bench: symchef
 	go test -run '^$$' -bench 'Concrete|Start$$|Fork$$' -benchtime 1x ./internal/bench/...
 	go test -run '^$$' -bench 'ForkAndRun|ForkSize' ./internal/bench/...
-	go test -run '^$$' -bench Trace -benchtime 15x ./internal/high
+	go test -run '^$$' -bench Trace -benchtime 5x ./internal/bench
 	for g in granule256 granule4k; do \
 		go test -run '^$$' -bench 'Fork$$' -benchtime 1x -tags $$g ./internal/bench/... && \
 		go test -run '^$$' -bench ForkAndRun -tags $$g ./internal/bench/... || exit 1; done

@@ -33,7 +33,13 @@ func (d ID) String() string { return fmt.Sprintf("%016x%016x", d[0], d[1]) }
 
 // after is the ID after one more instruction, by its Static.
 func (d ID) after(at uint64) ID {
-	return ID{mix(d[0]^0x243f6a8885a308d3, at), mix(d[1]^0x13198a2e03707344, at^0xa4093822299f31d0)}
+	a, b := after(d[0], d[1], at)
+	return ID{a, b}
+}
+
+// after is ID.after on numbers: the compiler keeps them in registers, an array in memory.
+func after(a, b, at uint64) (uint64, uint64) {
+	return mix(a^0x243f6a8885a308d3, at), mix(b^0x13198a2e03707344, at^0xa4093822299f31d0)
 }
 
 func mix(h, v uint64) uint64 {
@@ -153,12 +159,12 @@ func (t *Tracker) follow(r *hlpc.Run) {
 		t.digest, t.code = r.Code.Digest, t.Tree.code(r.Code.Digest)
 	}
 	code := binary.LittleEndian.Uint64(r.Code.Digest[:])
-	id, static, at := p.ID, p.Static, f.at
+	id0, id1, static, at := p.ID[0], p.ID[1], p.Static, f.at
 	t.numbers = t.numbers[:0]
 	for _, s := range r.Steps {
 		offset := r.Offset(s.Value)
 		static = mix(code, offset)
-		id = id.after(static)
+		id0, id1 = after(id0, id1, static)
 		at = t.Graph.step(at, static, s.Target)
 		n := &t.Graph.nodes[at]
 		if n.number == 0 {
@@ -169,7 +175,7 @@ func (t *Tracker) follow(r *hlpc.Run) {
 	if n := len(t.numbers); n > 0 {
 		p.last = t.Tree.Table[t.numbers[n-1]]
 	}
-	p.ID, p.Static, f.at, p.at = id, static, at, t.Tree.Advance(p.at, t.numbers)
+	p.ID, p.Static, f.at, p.at = ID{id0, id1}, static, at, t.Tree.Advance(p.at, t.numbers)
 	p.Steps += len(r.Steps)
 }
 

@@ -68,7 +68,7 @@ func (t *TLB) Drop(addr uint64) {
 }
 
 // MixedSize is the number of entries of a cache of granules with symbolic bytes, a power of two.
-const MixedSize = 64
+const MixedSize = 256
 
 // Mixed caches where a granule's bytes and their expressions are. A granule with symbolic bytes is in no TLB, and one without in no MixedTLB: when it
 // becomes the other its translations are stale.

@@ -384,7 +384,7 @@ func TestTrace(t *testing.T) {
 		target = regs[ir.RAX]
 		value, ok := read(trace.Value)
 		// The activations around the top, one of which is meant as a rule.
-		top := 2 + r.IntN(Window-3)
+		top := 2 + r.IntN(Window-4)
 		meant := top + r.IntN(3) - 1
 		frame, okFrame := uint64(0), true
 		if trace.Frame != nil {
