@@ -94,7 +94,11 @@ func (l language) trace(b *testing.B, r *hlpc.Result, script string) (c cost) {
 		plain := run(func(*machine.Machine) {})
 		mips = append(mips, plain)
 		traced = append(traced, 1-run(func(m *machine.Machine) {
-			t := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnRun: func(r *hlpc.Run) { c.steps += float64(len(r.Steps)) }}
+			t := &hlpc.Tracer{Result: r, Cursor: &hlpc.Cursor{}, OnRuns: func(l []hlpc.Run) {
+				for i := range l {
+					c.steps += float64(len(l[i].Steps))
+				}
+			}}
 			t.Attach(m)
 		})/plain)
 		followed = append(followed, 1-run(func(m *machine.Machine) {

@@ -9,6 +9,7 @@ type Graph struct {
 	nodes []node // nodes[0] is none
 	index map[uint64]nodeID
 	edges int
+	enter [64]nodeID // nodes that were entered last, by their static's first bits: what is called is called again
 
 	counted int       // edges when away was computed
 	away    []float64 // by node: see Weight
@@ -35,6 +36,10 @@ func (g *Graph) step(from nodeID, static, handler uint64) nodeID {
 			}
 		}
 	}
+	entered := &g.enter[static>>58]
+	if to := *entered; to != 0 && from == 0 && g.nodes[to].static == static {
+		return to
+	}
 	to, known := g.index[static]
 	if !known {
 		if g.index == nil {
@@ -45,7 +50,9 @@ func (g *Graph) step(from nodeID, static, handler uint64) nodeID {
 		g.nodes = append(g.nodes, node{static: static, handler: handler})
 		g.index[static] = to
 	}
-	if from != 0 {
+	if from == 0 {
+		*entered = to
+	} else {
 		g.nodes[from].next = append(g.nodes[from].next, to)
 		g.edges++
 	}

@@ -108,16 +108,16 @@ type Tracker struct {
 
 	tracer  hlpc.Tracer
 	cur     *Path
-	digest  hlpc.Digest // of the code object that was executed last
-	code    uint32      // its number in Tree.Codes; 0: none yet
+	object  *hlpc.Code // that was executed last; nil: none yet
+	code    uint32     // its number in Tree.Codes
 	sources map[Step]string
-	numbers []uint32 // of the steps of a run, in Tree.Table
+	numbers []uint32 // of steps in a row, in Tree.Table
 }
 
 // NewTracker returns a tracker for the interpreter that res describes.
 func NewTracker(res *hlpc.Result) *Tracker {
 	t := &Tracker{}
-	t.tracer = hlpc.Tracer{Result: res, OnRun: t.follow, OnCode: t.Tree.label}
+	t.tracer = hlpc.Tracer{Result: res, OnRuns: t.follow, OnCode: t.Tree.label}
 	return t
 }
 
@@ -144,9 +144,22 @@ func (t *Tracker) watch(s *mem.Space, site uint64) exec.Watcher {
 // Run makes p the path of the state that runs next; nil: nothing is followed.
 func (t *Tracker) Run(p *Path) { t.cur = p }
 
-// follow takes the running state's path along r.
-func (t *Tracker) follow(r *hlpc.Run) {
+// follow takes the running state's path along runs.
+func (t *Tracker) follow(runs []hlpc.Run) {
 	p := t.cur
+	t.numbers = t.numbers[:0]
+	for i := range runs {
+		t.run(p, &runs[i])
+	}
+	if n := len(t.numbers); n > 0 {
+		p.last = t.Tree.Table[t.numbers[n-1]]
+	}
+	p.at = t.Tree.Advance(p.at, t.numbers)
+	p.Steps += len(t.numbers)
+}
+
+// run takes p, but for its place in the Tree, along r.
+func (t *Tracker) run(p *Path, r *hlpc.Run) {
 	if r.Depth+1 < len(p.frames) {
 		p.frames = p.frames[:r.Depth+1]
 	}
@@ -155,12 +168,11 @@ func (t *Tracker) follow(r *hlpc.Run) {
 	}
 	f := &p.frames[r.Depth]
 	p.Stack = f.below
-	if r.Code.Digest != t.digest || t.code == 0 {
-		t.digest, t.code = r.Code.Digest, t.Tree.code(r.Code.Digest)
+	if r.Code != t.object {
+		t.object, t.code = r.Code, t.Tree.code(r.Code.Digest)
 	}
 	code := binary.LittleEndian.Uint64(r.Code.Digest[:])
 	id0, id1, static, at := p.ID[0], p.ID[1], p.Static, f.at
-	t.numbers = t.numbers[:0]
 	for _, s := range r.Steps {
 		offset := r.Offset(s.Value)
 		static = mix(code, offset)
@@ -172,11 +184,7 @@ func (t *Tracker) follow(r *hlpc.Run) {
 		}
 		t.numbers = append(t.numbers, n.number-1)
 	}
-	if n := len(t.numbers); n > 0 {
-		p.last = t.Tree.Table[t.numbers[n-1]]
-	}
-	p.ID, p.Static, f.at, p.at = ID{id0, id1}, static, at, t.Tree.Advance(p.at, t.numbers)
-	p.Steps += len(r.Steps)
+	p.ID, p.Static, f.at = ID{id0, id1}, static, at
 }
 
 // Opcode is the number of the code in the interpreter that executes p's instruction: a function of its opcode.

@@ -40,7 +40,7 @@ type Step struct {
 // Run is steps in a row, in one frame and code object.
 type Run struct {
 	Frame uint64
-	Code  Code
+	Code  *Code // of size 0 if none was found; it does not change
 	Depth int
 	// Steps have the HLPC as Value and the handler as Target.
 	Steps []exec.Note
@@ -58,8 +58,10 @@ type Cursor struct {
 // activation is a call that has not returned.
 type activation struct {
 	frame uint64
-	code  Code
+	code  *Code // noCode if none was found
 }
+
+var noCode Code
 
 // enter makes frame the current one: it is on top, or further down (the calls above it have
 // returned, or were unwound), or new. entered tells whether it was not on top.
@@ -70,7 +72,7 @@ func (c *Cursor) enter(frame uint64) (top *activation, entered bool) {
 	}
 	entered = i < 0 || i < len(c.stack)-1
 	if i < 0 {
-		c.stack = append(c.stack, activation{frame: frame})
+		c.stack = append(c.stack, activation{frame, &noCode})
 		i = len(c.stack) - 1
 	}
 	c.stack = c.stack[:i+1]
@@ -96,8 +98,8 @@ type Tracer struct {
 	Cursor *Cursor
 	// OnStep must not keep the step. What it sees in memory may be later than the step, see Attach.
 	OnStep func(*kernel.System, *Step)
-	// OnRun, if not nil, is called instead of OnStep, with all steps once. It must not keep the run.
-	OnRun func(*Run)
+	// OnRuns, if not nil, is called instead of OnStep, with all steps once. It must not keep the runs.
+	OnRuns func([]Run)
 	// OnCode, if not nil, is called with each code object that is new, before its first step.
 	OnCode func(Digest, Label)
 
@@ -111,7 +113,7 @@ type Tracer struct {
 	objects [exec.Window]*codeObject // of activations in notes.Stack
 	bias    uint64                   // of the module that noted
 	now     Step                     // that OnStep sees
-	run     Run                      // that OnRun sees
+	runs    []Run                    // that OnRuns sees
 	one     [1]exec.Note
 }
 
@@ -206,22 +208,24 @@ func (l Loc) place(call bool) exec.Place {
 func (t *Tracer) noted(sys *kernel.System) {
 	n, at := &t.notes, t.Cursor
 	from, entered := uint32(0), false
+	t.runs = t.runs[:0]
 	for _, m := range n.To[:n.Moves] {
-		t.noteRun(sys, n.At[from:m.N], entered)
+		t.addRun(n.At[from:m.N], entered)
 		from, entered = m.N, true
 		i := exec.Index(uint64(m.Top))
 		if k := t.base + i; k < len(at.stack) {
 			at.stack = at.stack[:k+1]
 		} else {
-			at.stack = append(at.stack, activation{n.Stack[i].Frame, t.objects[i].Code})
+			at.stack = append(at.stack, activation{n.Stack[i].Frame, &t.objects[i].Code})
 		}
 	}
-	t.noteRun(sys, n.At[from:n.N], entered)
+	t.addRun(n.At[from:n.N], entered)
 	n.N, n.Moves = 0, 0
+	t.tell(sys)
 }
 
-// noteRun tells of steps of the activation on top; entered says that the one before the first was not of it.
-func (t *Tracer) noteRun(sys *kernel.System, list []exec.Note, entered bool) {
+// addRun adds notes of the activation on top; entered says that the one before the first was not of it.
+func (t *Tracer) addRun(list []exec.Note, entered bool) {
 	at, r := t.Cursor, t.Result
 	delta, bias := uint64(r.Delta), t.bias
 	if !r.Redispatch {
@@ -244,23 +248,29 @@ func (t *Tracer) noteRun(sys *kernel.System, list []exec.Note, entered bool) {
 	}
 	if len(list) > 0 {
 		at.last = list[len(list)-1].Value
-		t.tell(sys, list)
+		t.add(list)
 	}
 }
 
-// tell calls OnRun or OnStep with steps of the activation on top.
-func (t *Tracer) tell(sys *kernel.System, list []exec.Note) {
+// add adds steps of the activation on top.
+func (t *Tracer) add(steps []exec.Note) {
 	depth := len(t.Cursor.stack) - 1
 	top := &t.Cursor.stack[depth]
-	if t.OnRun != nil {
-		r := &t.run
-		r.Frame, r.Code, r.Depth, r.Steps = top.frame, top.code, depth, list
-		t.OnRun(r)
+	t.runs = append(t.runs, Run{top.frame, top.code, depth, steps})
+}
+
+// tell calls OnRuns or OnStep.
+func (t *Tracer) tell(sys *kernel.System) {
+	if t.OnRuns != nil {
+		t.OnRuns(t.runs)
 		return
 	}
-	for _, e := range list {
-		t.now = Step{HLPC: e.Value, Frame: top.frame, Code: top.code, Offset: e.Value - top.code.Start, Handler: e.Target, Depth: depth}
-		t.OnStep(sys, &t.now)
+	for i := range t.runs {
+		r := &t.runs[i]
+		for _, e := range r.Steps {
+			t.now = Step{HLPC: e.Value, Frame: r.Frame, Code: *r.Code, Offset: r.Offset(e.Value), Handler: e.Target, Depth: r.Depth}
+			t.OnStep(sys, &t.now)
+		}
 	}
 }
 
@@ -296,13 +306,15 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 	var object *codeObject // if it was looked for
 	if r.rule != nil && pc-top.code.Start >= top.code.Size {
 		if object = t.codeAt(s, c, call, frame, pc); object == nil {
-			top.code = Code{}
+			top.code = &noCode
 		} else {
-			top.code = object.Code
+			top.code = &object.Code
 		}
 	}
 	t.one[0] = exec.Note{Value: pc, Target: handler}
-	t.tell(sys, t.one[:])
+	t.runs = t.runs[:0]
+	t.add(t.one[:])
+	t.tell(sys)
 	t.know(object)
 }
 
