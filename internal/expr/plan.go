@@ -15,6 +15,7 @@ type Plan struct {
 	vars   []int32 // by place in the order: its value, -1 if no root mentions it
 	levels [][]planNode
 	work   int
+	lanes  *lanes // nil: Try has not been called
 }
 
 type planNode struct {
@@ -100,5 +101,5 @@ func (p *Plan) Set(i int, v uint64) bool {
 	return p.run(i + 1)
 }
 
-// Work is the number of nodes that have been computed, and of calls of Set.
+// Work is the number of nodes that have been computed, and of calls of Set, or would have been: see Try.
 func (p *Plan) Work() int { return p.work }

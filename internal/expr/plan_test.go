@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestPlan: Set tells what Eval tells of the conditions whose variables are set.
+// TestPlan: Set tells what Eval tells of the conditions whose variables are set, and Try what Set tells.
 func TestPlan(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
-	said := map[bool]int{}
+	said, tried := map[bool]int{}, map[bool]int{}
 	for round := range 200 {
 		c := New()
 		vars := []Ref{c.Var("a", 8), c.Var("b", 8), c.Var("c", 8), c.Var("d", 1)}
@@ -22,6 +22,9 @@ func TestPlan(t *testing.T) {
 			ops := []func() Ref{
 				func() Ref { return c.Add(x, y) }, func() Ref { return c.Mul(x, y) }, func() Ref { return c.Xor(x, y) },
 				func() Ref { return c.UDiv(x, y) }, func() Ref { return c.Ite(c.Ult(x, y), y, z) }, func() Ref { return c.Extract(c.Concat(x, y), 3, 8) },
+				func() Ref { return c.Not(x) }, func() Ref { return c.And(x, y) }, func() Ref { return c.Or(x, c.Shl(y, z)) },
+				func() Ref { return c.Ite(c.Slt(x, y), z, c.SExt(c.Extract(x, 2, 3), 8)) },
+				func() Ref { return c.Add(c.ZExt(c.Ite(c.Eq(x, y), c.Const(1, 1), c.Const(0, 1)), 8), z) },
 			}
 			pool = append(pool, ops[r.IntN(len(ops))]())
 			if k := c.Ule(pick(), c.Or(pick(), pick())); len(conds) < 6 && r.IntN(5) == 0 {
@@ -32,15 +35,37 @@ func TestPlan(t *testing.T) {
 		}
 		conds = append(conds, vars[3])
 		order := []VarID{c.VarOf(vars[2]), c.VarOf(vars[3]), c.VarOf(vars[0]), c.VarOf(vars[1])}
-		p := c.NewPlan(order, conds)
+		p, q := c.NewPlan(order, conds), c.NewPlan(order, conds)
 		a := make(Assignment, c.NumVars())
 		for i := 0; ; {
 			a[order[i]] = r.Uint64N(256) & Mask(c.VarWidth(order[i]))
+			if i == len(order)-1 { // many at once, then one of them
+				values := make([]uint64, 1+r.IntN(Lanes))
+				for k := range values {
+					values[k] = r.Uint64N(256) & Mask(c.VarWidth(order[i]))
+				}
+				any, work := p.Try(values)
+				first := p.Work()
+				held := false
+				for k := range values {
+					before := [2]int{p.Work(), q.Work()}
+					if got, want := p.Tried(k), q.Set(i, values[k]); got != want || p.Work()-before[0] != q.Work()-before[1] {
+						t.Fatalf("seed %d, round %d: value %d of %d: %v with %d evaluations, want %v with %d", seed, round, k, len(values), got, p.Work()-before[0], want, q.Work()-before[1])
+					} else {
+						tried[got]++
+						held = held || got
+					}
+				}
+				if any != held || p.Work()-first != work {
+					t.Fatalf("seed %d, round %d: any of %d: %v with %d evaluations, want %v with %d", seed, round, len(values), any, work, held, p.Work()-first)
+				}
+			}
 			got, want := p.Set(i, a[order[i]]), true
-			for _, q := range conds {
+			q.Set(i, a[order[i]])
+			for _, k := range conds {
 				last := -1
-				c.SupportSet(q).Visit(func(v VarID) { last = max(last, slices.Index(order, v)) })
-				want = want && (last != i || c.Eval(q, a) == 1)
+				c.SupportSet(k).Visit(func(v VarID) { last = max(last, slices.Index(order, v)) })
+				want = want && (last != i || c.Eval(k, a) == 1)
 			}
 			if got != want {
 				t.Fatalf("seed %d, round %d: %v after variable %d, want %v", seed, round, got, i, want)
@@ -54,7 +79,7 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
-	if said[true] < 100 || said[false] < 100 {
-		t.Errorf("seed %d: a one-sided sample: %v", seed, said)
+	if min(said[true], said[false], tried[true], tried[false]) < 100 {
+		t.Errorf("seed %d: a one-sided sample: %v, %v", seed, said, tried)
 	}
 }

@@ -15,6 +15,8 @@ const (
 	// Before circuits are asked: some 20 ms, and tuples of which so short a search can see a good part.
 	fewWork = 1 << 22
 	mostFew = 1 << 24
+
+	minLanes = 16 // values of the last variable from which on they are tried together
 )
 
 // hard reports whether conj has arithmetic that circuits are bad at: the upper half of a product, division, floats.
@@ -92,8 +94,21 @@ func (s *domain) enumerate(r *request, first expr.Assignment, work int, most flo
 		if p.Work() > work {
 			return Unknown
 		}
+		k := next[i]
 		next[i]++
-		if !p.Set(i, vs[next[i]-1]) {
+		if i == len(order)-1 && len(vs) >= minLanes {
+			if k%expr.Lanes == 0 {
+				end := min(k+expr.Lanes, len(vs))
+				if any, more := p.Try(vs[k:end]); !any && p.Work()+more <= work {
+					p.Failed(more)
+					next[i] = end
+					continue
+				}
+			}
+			if !p.Tried(k % expr.Lanes) {
+				continue
+			}
+		} else if !p.Set(i, vs[k]) {
 			continue
 		}
 		if i++; i == len(order) {
