@@ -74,8 +74,11 @@ func TestPlan(t *testing.T) {
 			if got {
 				i++
 			}
-			if i == len(order) || r.IntN(30) == 0 {
+			if r.IntN(30) == 0 {
 				break
+			}
+			if i == len(order) {
+				i = r.IntN(len(order)) // back
 			}
 		}
 	}
