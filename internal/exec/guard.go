@@ -1,13 +1,19 @@
 package exec
 
-import "symchef/internal/mem"
+import (
+	"sync/atomic"
+
+	"symchef/internal/mem"
+)
 
 // guards are bytes that compiled code must not write by itself: their granules are cached for writing with refs that name them, as if they were symbolic.
 type guards struct {
 	of   map[uint64]*mem.Refs // by the granule's address
 	free []*mem.Refs
-	gen  uint64
+	gen  uint64 // no other machine's
 }
+
+var lastGuards atomic.Uint64
 
 // maxGuarded is how many granules are guarded, at most.
 const maxGuarded = 2048
@@ -31,7 +37,7 @@ func (m *Machine) Guard(list []mem.Piece) bool {
 	return true
 }
 
-// Guards is the number of what is guarded: it changes when nothing is any more.
+// Guards is the number of what is guarded: it changes when nothing is any more, and is different in each machine.
 func (m *Machine) Guards() uint64 { return m.guards.gen }
 
 // add guards the bytes from at to end, all of one granule.
@@ -63,7 +69,7 @@ func (m *Machine) unguard() {
 		g.free = append(g.free, refs)
 	}
 	clear(g.of)
-	g.gen++
+	g.gen = lastGuards.Add(1)
 	m.disturb()
 }
 

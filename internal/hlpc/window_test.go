@@ -152,40 +152,51 @@ func TestWindow(t *testing.T) {
 		if err := os.WriteFile(path, program, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		// run runs two copies in turn.
-		run := func(compileAfter int, chunk uint64) (steps [2][]Step, left uint64) {
+		// run runs two copies, in turn or, with new machines every now and then, one after the other.
+		run := func(compileAfter int, chunk uint64, renew bool) (steps [2][]Step, left uint64) {
 			sys, err := kernel.Boot(kernel.Config{Path: path, Argv: []string{path}, Cwd: "/"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := exec.New(expr.New())
-			m.CompileAfter = compileAfter
 			now := 0
 			tracer := &Tracer{Result: result, OnStep: func(_ *kernel.System, s *Step) { steps[now] = append(steps[now], *s) }}
-			tracer.Attach(m)
-			watch := m.Watch
-			m.Watch = func(s *mem.Space, site uint64) exec.Watcher {
-				w := watch(s, site)
-				if w == nil {
-					return nil
+			machine := func() *exec.Machine {
+				m := exec.New(expr.New())
+				m.CompileAfter = compileAfter
+				tracer.Attach(m)
+				watch := m.Watch
+				m.Watch = func(s *mem.Space, site uint64) exec.Watcher {
+					w := watch(s, site)
+					if w == nil {
+						return nil
+					}
+					return func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64) {
+						left++
+						w(sys, s, c, target)
+					}
 				}
-				return func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64) {
-					left++
-					w(sys, s, c, target)
-				}
+				return m
 			}
+			m := machine()
 			copies := [2]*kernel.System{sys, sys.Fork()}
 			cursors := [2]*Cursor{{}, {}}
-			for ended := 0; ended < 2; now = 1 - now {
-				if tracer.Cursor = cursors[now]; m.Run(copies[now], &exec.Facts{}, chunk).Kind == exec.Exited {
+			for ended := 0; ended < 2; {
+				tracer.Cursor = cursors[now]
+				exited := m.Run(copies[now], &exec.Facts{}, chunk).Kind == exec.Exited
+				if exited {
 					ended++
+				}
+				if exited || !renew {
+					now = 1 - now
+				} else if ended == 0 {
+					m = machine()
 				}
 			}
 			return steps, left
 		}
-		want, all := run(0, 1e10)
-		for _, chunk := range []uint64{1e10, 5003} {
-			got, left := run(1, chunk)
+		want, all := run(0, 1e10, false)
+		for _, chunk := range []uint64{1e10, 5003, 50021} {
+			got, left := run(1, chunk, chunk == 50021)
 			for k, got := range got {
 				want := want[0]
 				for i := range min(len(got), len(want)) {

@@ -284,6 +284,7 @@ func (w *worker) onPick(x *explore.Explorer) {
 	root, err := w.boot(w.r.halt)
 	if err != nil { // files have gone: the old engine serves on
 		w.ctx, w.m, w.chain = old.ctx, old.m, old.chain
+		w.watch()
 		return
 	}
 	x.Renew(w.ctx, w.m, w.chain, root)
