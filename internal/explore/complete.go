@@ -132,6 +132,21 @@ func (s *complete) Learn(at search.Place, fresh bool, cost uint64) {
 	}
 }
 
+// Learned implements search.Learner.
+func (s *complete) Learned() []search.Yield {
+	if l, ok := s.sr.(search.Learner); ok {
+		return l.Learned()
+	}
+	return nil
+}
+
+// Recall implements search.Learner.
+func (s *complete) Recall(learned []search.Yield) {
+	if l, ok := s.sr.(search.Learner); ok {
+		l.Recall(learned)
+	}
+}
+
 // sorted lists the groups, oldest first.
 func (s *complete) sorted() []*group {
 	var l []*group

@@ -19,6 +19,7 @@ type Frontier struct {
 	Bounds  []FrontierBound
 	Jobs    []Job
 	Models  []Values
+	Learned []search.Yield // by the searcher
 }
 
 // FrontierEntry is one decision.
@@ -154,21 +155,36 @@ func (x *Explorer) export(ids []uint64) Frontier {
 	}
 	x.sr.Remove(gone)
 	k := newPacker(x.ctx)
+	k.Learned = x.learned()
 	for _, id := range ids {
 		k.add(x.remove(id))
 	}
 	return k.Frontier
 }
 
+// learned is what the searcher knows.
+func (x *Explorer) learned() []search.Yield {
+	if l, ok := x.sr.(search.Learner); ok {
+		return l.Learned()
+	}
+	return nil
+}
+
 // Frontier returns all that waits to be explored, and the running state cur unless nil.
-func (x *Explorer) Frontier() Frontier { return x.pack(func(uint64) {}) }
+func (x *Explorer) Frontier() Frontier {
+	f := x.pack(func(uint64) {})
+	f.Learned = x.learned()
+	return f
+}
 
 // Drain is Frontier when no path will run any more. What is not needed for it is given up before, and the candidates as they are packed: there may
 // be millions. Only the exported fields can be used from then on.
 func (x *Explorer) Drain() Frontier {
 	x.Evict()
+	learned := x.learned()
 	x.anchors, x.m, x.solv, x.sr, x.complete = newAnchors(), nil, nil, nil, nil
 	f := x.pack(func(id uint64) { delete(x.pending, id) })
+	f.Learned = learned
 	x.cur, x.root, x.ctx = nil, nil, nil
 	return f
 }
@@ -189,6 +205,9 @@ func (x *Explorer) pack(packed func(id uint64)) Frontier {
 
 // Import adds the jobs of f to the candidates.
 func (x *Explorer) Import(f Frontier) error {
+	if l, ok := x.sr.(search.Learner); ok {
+		l.Recall(f.Learned)
+	}
 	entries := make([]*state.Entry, len(f.Entries))
 	at := func(i int) *state.Entry {
 		if i < 0 {

@@ -72,6 +72,7 @@ type cupa struct {
 	picks  int // since then
 
 	yields map[fork]*yield
+	known  []fork          // that have a yield, in the order in which they were met
 	all    yield           // of all of them
 	stale  map[uint64]bool // the instructions that something was learned about since then
 }
@@ -79,14 +80,16 @@ type cupa struct {
 // fork is a branch of the interpreter's code while it executes a high-level instruction, and what it leaves.
 type fork struct{ static, at uint64 }
 
-// whole is an instruction's fork that stands for all of them.
-const whole = ^uint64(0)
+// whole is an instruction's fork that stands for all of them, every, of no instruction, for all of all.
+const (
+	whole = ^uint64(0)
+	every = whole - 1
+)
 
 // branch is the key of p's fork: addresses have 47 bits.
 func branch(p *Place) uint64 { return p.PC<<2 | p.Arm }
 
-// yield counts candidates that were picked, those of them that led to something new, and the instructions that took. The past counts less
-// and less, since what has yielded is exhausted some time.
+// yield is a Yield's. The past counts less and less, since what has yielded is exhausted some time.
 type yield struct{ picked, fresh, cost float64 }
 
 const (
@@ -170,6 +173,7 @@ func (s *cupa) yieldOf(f fork) *yield {
 	if y == nil {
 		y = &yield{}
 		s.yields[f] = y
+		s.known = append(s.known, f)
 	}
 	return y
 }
@@ -183,6 +187,31 @@ func (s *cupa) Learn(at Place, fresh bool, cost uint64) {
 		}
 	}
 	s.stale[at.Static] = true
+}
+
+// Learned implements Learner.
+func (s *cupa) Learned() []Yield {
+	l := []Yield{{0, every, s.all.picked, s.all.fresh, s.all.cost}}
+	for _, f := range s.known {
+		if y := s.yields[f]; y.picked > 0 {
+			l = append(l, Yield{f.static, f.at, y.picked, y.fresh, y.cost})
+		}
+	}
+	return l
+}
+
+// Recall implements Learner. What was picked more often is known better: the number never falls.
+func (s *cupa) Recall(learned []Yield) {
+	for _, l := range learned {
+		y := &s.all
+		if l.At != every {
+			y = s.yieldOf(fork{l.Static, l.At})
+		}
+		if l.Picked > y.picked {
+			*y = yield{l.Picked, l.Fresh, l.Cost}
+			s.stale[l.Static] = true
+		}
+	}
 }
 
 // Guide implements Guided. It comes before the first candidate.

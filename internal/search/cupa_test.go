@@ -234,6 +234,67 @@ func TestYieldForgets(t *testing.T) {
 	}
 }
 
+// Who recalls what another has learned chooses like that one, also in a portfolio, and keeps what it knows better itself.
+func TestRecall(t *testing.T) {
+	for _, strategy := range []string{"cupa-path", "portfolio"} {
+		searcher := func() Searcher {
+			s, err := New(strategy, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		picks := func(s Searcher) (ids []uint64) {
+			for id := range uint64(300) {
+				s.Add(Candidate{ID: id, Place: Place{PC: id % 7, Dynamic: id % 30, Static: id % 5}})
+			}
+			for range 200 {
+				id, _ := s.Next()
+				ids = append(ids, id)
+			}
+			return ids
+		}
+		r := rand.New(rand.NewPCG(1, 1))
+		teacher, pupil, ignorant := searcher(), searcher(), searcher()
+		for range 2000 {
+			static := r.Uint64N(5)
+			at := Place{PC: r.Uint64N(7), Static: static}
+			teacher.(Learner).Learn(at, r.Uint64N(6) < static, r.Uint64N(1e6))
+		}
+		pupil.(Learner).Learn(Place{PC: 1, Static: 1}, true, 7) // known better by the other
+		pupil.(Learner).Recall(teacher.(Learner).Learned())
+		if got, want := pupil.(Learner).Learned(), teacher.(Learner).Learned(); !sameYields(got, want) || len(want) != 1+5+5*7 {
+			t.Errorf("%s: recalled %v, learned %v", strategy, got, want)
+		}
+		pupil.(Learner).Learn(Place{PC: 1, Static: 1}, true, 7)
+		before := pupil.(Learner).Learned()
+		pupil.(Learner).Recall(teacher.(Learner).Learned())
+		if !sameYields(pupil.(Learner).Learned(), before) {
+			t.Errorf("%s: what was known better has changed", strategy)
+		}
+		teacher.(Learner).Learn(Place{PC: 1, Static: 1}, true, 7)
+		want := picks(teacher)
+		if !slices.Equal(picks(pupil), want) {
+			t.Errorf("%s: chooses otherwise than who it has learned from", strategy)
+		}
+		if slices.Equal(picks(ignorant), want) {
+			t.Errorf("%s: what was learned changes nothing", strategy)
+		}
+	}
+}
+
+// sameYields compares sets.
+func sameYields(a, b []Yield) bool {
+	set := func(l []Yield) map[Yield]bool {
+		m := map[Yield]bool{}
+		for _, y := range l {
+			m[y] = true
+		}
+		return m
+	}
+	return maps.Equal(set(a), set(b))
+}
+
 // What comes and goes keeps the weights of classes true, and what is learned does when classes are weighed anew.
 func TestWeightsStayTrue(t *testing.T) {
 	for seed := range uint64(50) {

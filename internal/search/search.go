@@ -85,6 +85,16 @@ type Learner interface {
 	// Learn is called when the path of a candidate that was forked at a place has ended, or there was none; fresh: it went
 	// through the interpreted program where none had been; cost: the instructions it took.
 	Learn(at Place, fresh bool, cost uint64)
+	// Learned is all that it knows, for another Learner to Recall, which takes of that what it does not know better.
+	Learned() []Yield
+	Recall([]Yield)
+}
+
+// Yield is what a Learner knows of the candidates of a fork: how many were picked, those of them that led to something new, and the
+// instructions that took. The past counts less and less.
+type Yield struct {
+	Static, At          uint64 // the Learner's names for the fork
+	Picked, Fresh, Cost float64
 }
 
 // Guide gives g to the members that can use it.
@@ -101,6 +111,25 @@ func (p *portfolio) Learn(at Place, fresh bool, cost uint64) {
 	for _, m := range p.members {
 		if m, ok := m.(Learner); ok {
 			m.Learn(at, fresh, cost)
+		}
+	}
+}
+
+// Learned is what the first member that learns knows: all learn the same.
+func (p *portfolio) Learned() []Yield {
+	for _, m := range p.members {
+		if m, ok := m.(Learner); ok {
+			return m.Learned()
+		}
+	}
+	return nil
+}
+
+// Recall passes on what was learned.
+func (p *portfolio) Recall(l []Yield) {
+	for _, m := range p.members {
+		if m, ok := m.(Learner); ok {
+			m.Recall(l)
 		}
 	}
 }

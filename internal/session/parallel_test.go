@@ -186,6 +186,41 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// What the strategy has learned is kept: a resumed run goes on with it.
+func TestResumeLearned(t *testing.T) {
+	needPython(t)
+	o := Options{Test: "../../examples/python/test_binary_search.py", Interpreter: python, StdinLen: -1, Strategy: "cupa-path",
+		AllPaths: true, NoReplay: true, MaxPaths: 20, Out: filepath.Join(t.TempDir(), "out"), CacheDir: cacheDir, Progress: "none"}
+	picked := func() float64 {
+		r, err := rundir.Open(o.Out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := r.Frontier()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c checkpoint
+		if _, ok := unseal(data, &c); !ok {
+			t.Fatal("no frontier")
+		}
+		most := 0.0
+		for _, f := range c.Frontiers {
+			for _, y := range f.Learned {
+				most = max(most, y.Picked)
+			}
+		}
+		return most
+	}
+	var errb bytes.Buffer
+	Run(context.Background(), o, &errb, &errb)
+	before := picked()
+	Run(context.Background(), Options{Resume: o.Out, NoReplay: true, CacheDir: cacheDir, Progress: "none", StdinLen: -1, MaxPaths: 3}, &errb, &errb)
+	if after := picked(); before < 10 || after < before+1 {
+		t.Errorf("%v picked, %v after the run was resumed\n%s", before, after, errb.String())
+	}
+}
+
 // resumeClasses checks that a resumed run keeps one test case of each class, found before or after.
 func resumeClasses(t *testing.T, o, more Options) {
 	o.AllPaths, o.Out = false, filepath.Join(t.TempDir(), "out")
