@@ -121,27 +121,26 @@ func (g *gen) note(u *ir.Uop, i int) {
 	if t.Object != nil {
 		g.read(t.Object.At.Slot)
 	}
-	back := -1
 	if t.Frame != nil {
 		frame := g.place(*t.Frame, i)
 		g.constant(rdx, g.notes())
-		g.op(64, opCmp, frame, field(unsafe.Offsetof(t.To.Frame)))
+		g.op(64, opCmp, frame, field(unsafe.Offsetof(Notes{}.Frame)))
 		jump := g.jcc(ccNE)
-		back = len(g.b)
+		back := len(g.b)
 		g.later = append(g.later, func() { g.otherFrame(frame, i, jump, back) })
 	}
 	value := g.place(t.Value, i)
 	g.constant(rdx, g.notes())
 	g.mov(rcx, value)
-	g.op(64, opSub, rcx, field(unsafe.Offsetof(t.To.Start)))
-	g.op(64, opCmp, rcx, field(unsafe.Offsetof(t.To.Size)))
+	g.op(64, opSub, rcx, field(unsafe.Offsetof(Notes{}.Start)))
+	g.op(64, opCmp, rcx, field(unsafe.Offsetof(Notes{}.Size)))
 	g.leaveIf(ccAE, i)
-	g.load(64, rcx, field(unsafe.Offsetof(t.To.N)))
+	g.load(64, rcx, field(unsafe.Offsetof(Notes{}.N)))
 	g.opImm(64, opCmp, direct(rcx), int32(len(t.To.At)))
 	g.leaveIf(ccAE, i)
-	g.opImm(64, opAdd, field(unsafe.Offsetof(t.To.N)), 1)
+	g.opImm(64, opAdd, field(unsafe.Offsetof(Notes{}.N)), 1)
 	g.shiftImm(64, extShl, direct(rcx), 4)
-	at := indexed(rdx, rcx, int32(unsafe.Offsetof(t.To.At)))
+	at := indexed(rdx, rcx, int32(unsafe.Offsetof(Notes{}.At)))
 	g.store(64, at, value)
 	g.store(64, at.plus(8), target)
 }
@@ -153,10 +152,9 @@ func (g *gen) notes() uint64 { return uint64(uintptr(unsafe.Pointer(g.src.Trace.
 // and changes nothing. The notes' address is in rdx.
 func (g *gen) otherFrame(frame reg, i, jump, back int) {
 	t := g.src.Trace
-	n, a := t.To, &t.To.Stack[0]
 	g.land(jump)
-	g.load(64, rcx, field(unsafe.Offsetof(n.Top)))
-	g.op(64, opCmp, frame, stacked(unsafe.Offsetof(a.Frame), -1))
+	g.load(64, rcx, field(unsafe.Offsetof(Notes{}.Top)))
+	g.op(64, opCmp, frame, stacked(unsafe.Offsetof(Activation{}.Frame), -1))
 	if call := g.jcc(ccNE); t.Object == nil {
 		g.leaves = append(g.leaves, leave{call, i, g.temps()})
 		g.opImm(64, opSub, direct(rcx), activationSize)
@@ -164,7 +162,7 @@ func (g *gen) otherFrame(frame reg, i, jump, back int) {
 		g.opImm(64, opSub, direct(rcx), activationSize)
 		known := g.jmp()
 		g.land(call)
-		g.op(64, opCmp, frame, stacked(unsafe.Offsetof(a.Frame), 1))
+		g.op(64, opCmp, frame, stacked(unsafe.Offsetof(Activation{}.Frame), 1))
 		g.leaveIf(ccNE, i)
 		object := g.place(t.Object.At, i)
 		for _, off := range t.Object.Offs {
@@ -173,38 +171,38 @@ func (g *gen) otherFrame(frame reg, i, jump, back int) {
 			g.load(64, rax, g.translate(64, i, ctxRead))
 		}
 		g.constant(rdx, g.notes())
-		g.load(64, rcx, field(unsafe.Offsetof(n.Top)))
-		g.op(64, opCmp, object, stacked(unsafe.Offsetof(a.Object), 1))
+		g.load(64, rcx, field(unsafe.Offsetof(Notes{}.Top)))
+		g.op(64, opCmp, object, stacked(unsafe.Offsetof(Activation{}.Object), 1))
 		g.leaveIf(ccNE, i)
-		g.load(64, rax, field(unsafe.Offsetof(n.Epoch)))
-		g.op(64, opCmp, rax, stacked(unsafe.Offsetof(a.Epoch), 1))
+		g.load(64, rax, field(unsafe.Offsetof(Notes{}.Epoch)))
+		g.op(64, opCmp, rax, stacked(unsafe.Offsetof(Activation{}.Epoch), 1))
 		g.leaveIf(ccNE, i)
 		g.opImm(64, opAdd, direct(rcx), activationSize)
 		g.land(known)
 	}
 	// The note must not fail any more.
-	g.store(64, field(unsafe.Offsetof(n.next)), rcx)
+	g.store(64, field(unsafe.Offsetof(Notes{}.next)), rcx)
 	value := g.place(t.Value, i)
 	g.constant(rdx, g.notes())
-	g.load(64, rcx, field(unsafe.Offsetof(n.next)))
+	g.load(64, rcx, field(unsafe.Offsetof(Notes{}.next)))
 	g.mov(rax, value)
-	g.op(64, opSub, rax, stacked(unsafe.Offsetof(a.Start), 0))
-	g.op(64, opCmp, rax, stacked(unsafe.Offsetof(a.Size), 0))
+	g.op(64, opSub, rax, stacked(unsafe.Offsetof(Activation{}.Start), 0))
+	g.op(64, opCmp, rax, stacked(unsafe.Offsetof(Activation{}.Size), 0))
 	g.leaveIf(ccAE, i)
-	g.opImm(64, opCmp, field(unsafe.Offsetof(n.N)), int32(len(n.At)))
+	g.opImm(64, opCmp, field(unsafe.Offsetof(Notes{}.N)), int32(len(t.To.At)))
 	g.leaveIf(ccAE, i)
-	g.load(64, rax, field(unsafe.Offsetof(n.Moves)))
-	g.opImm(64, opCmp, direct(rax), int32(len(n.To)))
+	g.load(64, rax, field(unsafe.Offsetof(Notes{}.Moves)))
+	g.opImm(64, opCmp, direct(rax), int32(len(t.To.To)))
 	g.leaveIf(ccAE, i)
-	g.opImm(64, opAdd, field(unsafe.Offsetof(n.Moves)), 1)
-	g.store(64, field(unsafe.Offsetof(n.Top)), rcx)
-	to := rm{base: rdx, index: rax, scale: 3, mem: true, disp: int32(unsafe.Offsetof(n.To))}
+	g.opImm(64, opAdd, field(unsafe.Offsetof(Notes{}.Moves)), 1)
+	g.store(64, field(unsafe.Offsetof(Notes{}.Top)), rcx)
+	to := rm{base: rdx, index: rax, scale: 3, mem: true, disp: int32(unsafe.Offsetof(Notes{}.To))}
 	g.store(32, to, rcx)
-	g.load(32, rcx, field(unsafe.Offsetof(n.N)))
+	g.load(32, rcx, field(unsafe.Offsetof(Notes{}.N)))
 	g.store(32, to.plus(4), rcx)
-	g.load(64, rcx, field(unsafe.Offsetof(n.Top)))
+	g.load(64, rcx, field(unsafe.Offsetof(Notes{}.Top)))
 	for _, f := range [][2]uintptr{
-		{unsafe.Offsetof(n.Frame), unsafe.Offsetof(a.Frame)}, {unsafe.Offsetof(n.Start), unsafe.Offsetof(a.Start)}, {unsafe.Offsetof(n.Size), unsafe.Offsetof(a.Size)},
+		{unsafe.Offsetof(Notes{}.Frame), unsafe.Offsetof(Activation{}.Frame)}, {unsafe.Offsetof(Notes{}.Start), unsafe.Offsetof(Activation{}.Start)}, {unsafe.Offsetof(Notes{}.Size), unsafe.Offsetof(Activation{}.Size)},
 	} {
 		g.load(64, rax, stacked(f[1], 0))
 		g.store(64, field(f[0]), rax)
