@@ -83,7 +83,9 @@ func (l language) trace(b *testing.B, r *hlpc.Result, script string) (c cost) {
 		m := machine.New(expr.New())
 		attach(m)
 		start := processTime(b)
-		m.Run(sys, &machine.Facts{}, 1e11)
+		if stop := m.Run(sys, &machine.Facts{}, 1e11); stop.Kind != machine.Exited || sys.ExitStatus() != (kernel.Status{}) {
+			b.Fatalf("%s: %+v, %+v: %s", script, stop, sys.ExitStatus(), sys.Stderr().Data)
+		}
 		c.insns = float64(sys.Retired)
 		return c.insns / 1e6 / (processTime(b) - start).Seconds()
 	}
