@@ -11,7 +11,7 @@ import (
 // returns like fast; with stopped the reason too. A terminator whose condition
 // or target is symbolic is a decision, unless the path fixes it already.
 func (m *Machine) concolic(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, status, Stop) {
-	m.disturb()
+	m.endEpoch()
 	m.undo.save(c)
 	i, st, stop := m.concolicUops(c, s, blk, i)
 	if st != ok {

@@ -193,7 +193,7 @@ func (h *helperView) Retired() uint64                  { return h.m.sys.Timestam
 
 func (h *helperView) WriteMem(a uint64, p []byte) error {
 	h.m.faultAt = a
-	h.m.disturbs(a, uint64(len(p)))
+	h.m.beforeWrite(a, uint64(len(p)))
 	return h.s.Write(a, p)
 }
 

@@ -7,6 +7,9 @@ import (
 )
 
 // guards are bytes that compiled code must not write by itself: their granules are cached for writing with refs that name them, as if they were symbolic.
+//
+// Invariants: no translation for writing has a guarded byte without its ref; Go code that writes one ends the epoch of the Notes before compiled code
+// runs again. So none changes in an epoch. Granules are guarded that one area alone shows.
 type guards struct {
 	of   map[uint64]*mem.Refs // by the granule's address
 	free []*mem.Refs
@@ -70,7 +73,7 @@ func (m *Machine) unguard() {
 	}
 	clear(g.of)
 	g.gen = lastGuards.Add(1)
-	m.disturb()
+	m.endEpoch()
 }
 
 // guarded returns what to cache the granule of addr for writing with, whose symbolic bytes are refs.
@@ -86,21 +89,21 @@ func (m *Machine) guarded(addr uint64, refs *mem.Refs) *mem.Refs {
 	return guard
 }
 
-// disturb says that guarded bytes may have been written.
-func (m *Machine) disturb() {
+// endEpoch says that guarded bytes may be written.
+func (m *Machine) endEpoch() {
 	if m.Notes != nil {
 		m.Notes.Epoch++
 	}
 }
 
-// disturbs is disturb if some of n bytes at addr are guarded.
-func (m *Machine) disturbs(addr, n uint64) {
+// beforeWrite ends the epoch if any of the granules of n bytes at addr is guarded.
+func (m *Machine) beforeWrite(addr, n uint64) {
 	if len(m.guards.of) == 0 {
 		return
 	}
 	for at := addr &^ granMask; at < addr+n; at += mem.GranuleSize {
 		if m.guards.of[at] != nil {
-			m.disturb()
+			m.endEpoch()
 			return
 		}
 	}

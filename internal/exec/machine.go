@@ -361,7 +361,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 			}
 		}
 		if e.hook != nil {
-			m.disturb()
+			m.endEpoch()
 			handled, stop := e.hook(m, c, s)
 			if stop != nil {
 				return *stop

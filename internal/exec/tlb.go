@@ -104,7 +104,7 @@ func (m *Machine) store(s *mem.Space, addr uint64, w uint8, v uint64) status {
 			}
 		}
 	}
-	m.disturbs(addr, n)
+	m.beforeWrite(addr, n)
 	if err := s.WriteU(addr, v, int(n)); err != nil {
 		m.faultAt = addr
 		return fault

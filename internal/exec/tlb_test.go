@@ -189,12 +189,13 @@ func TestTLB(t *testing.T) {
 				guards = slices.DeleteFunc(guards, func(g guard) bool { return g.gen != m.Guards() && g.epoch != m.Notes.Epoch })
 				for i := range guards {
 					g := &guards[i]
-					for _, p := range g.of {
-						if g.epoch != m.Notes.Epoch {
-							d.s.Read(p.At, p.Held)
-						}
+					if g.epoch == m.Notes.Epoch {
+						continue
 					}
 					g.epoch = m.Notes.Epoch
+					for _, p := range g.of {
+						d.s.Read(p.At, p.Held)
+					}
 				}
 				i, st := 0, symMem
 				switch v := r.IntN(len(vars)); {

@@ -80,7 +80,7 @@ func newLanes(p *Plan) *lanes {
 }
 
 // Try evaluates what Set of the last variable would, for each of at most Lanes values; the variables before have had theirs set. It
-// reports whether the conditions hold for any, and how much work they all are.
+// reports whether the conditions hold for any, and how much work they all are: Tried counts that of one, Spend that of all.
 func (p *Plan) Try(values []uint64) (any bool, work int) {
 	if p.lanes == nil {
 		p.lanes = newLanes(p)
@@ -149,8 +149,8 @@ func (p *Plan) Tried(k int) bool {
 	return false
 }
 
-// Failed counts the work of all values that were tried last, of which none holds.
-func (p *Plan) Failed(work int) { p.work += work }
+// Spend counts work.
+func (p *Plan) Spend(work int) { p.work += work }
 
 // run computes the node for all lanes, if its kind is one of the most frequent.
 func (s *laneNode) run(c *Ctx, out, x, y, z *lane) bool {

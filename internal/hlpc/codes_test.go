@@ -13,14 +13,20 @@ import (
 	"symchef/internal/mem"
 )
 
-// TestCodes: what is remembered of a code object is what is found anew, whatever is written where it lies, in whichever of the
-// spaces that have forked from one another.
-func TestCodes(t *testing.T) {
+// testSeed is a new one, or that of the environment. It is printed if the test fails.
+func testSeed(t *testing.T) uint64 {
 	seed := uint64(time.Now().UnixNano())
 	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
 		seed = v
 	}
 	t.Logf("SYMCHEF_SEED=%#x", seed)
+	return seed
+}
+
+// TestCodes: what is remembered of a code object is what is found anew, whatever is written where it lies, in whichever of the
+// spaces that have forked from one another.
+func TestCodes(t *testing.T) {
+	seed := testSeed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	cal, err := interp.ParseCalibration(`(calibration x (interpreters "x") (argv script) (script "a")
 		(code y (object p frame) (start (load p 0)) (size (load4 p 8))

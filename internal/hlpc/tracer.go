@@ -108,8 +108,8 @@ type Tracer struct {
 	known   map[Digest]bool // code objects that OnCode was called with
 
 	machine *exec.Machine
-	notes   exec.Notes               // of steps in the frames of window
-	base    int                      // the number in Cursor's stack of the activation that is the first of the window
+	notes   exec.Notes
+	base    int                      // what an index in notes.Stack lacks to that in Cursor's stack
 	objects [exec.Window]*codeObject // of activations in notes.Stack
 	bias    uint64                   // of the module that noted
 	now     Step                     // that OnStep sees
@@ -318,46 +318,48 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 	t.know(object)
 }
 
-// known is how many activations below the one on top compiled code gets to know at once.
-const known = 16
+// windowBelow is how many activations below the one on top compiled code gets to know at once.
+const windowBelow = 16
 
 // know lets compiled code note the steps that follow in the activation on top, those below, and those that are called from there again. object is
 // that of the one on top, if it has just been found.
 func (t *Tracer) know(object *codeObject) {
 	n, stack := &t.notes, t.Cursor.stack
-	what := func(a activation) exec.Activation {
-		if t.Result.rule == nil {
-			return exec.Activation{Frame: a.frame, Size: math.MaxUint64}
-		}
-		return exec.Activation{Frame: a.frame, Start: a.code.Start - uint64(t.Result.Delta), Size: a.code.Size}
-	}
 	top := len(stack) - 1
 	i := top - t.base
 	if n.Size == 0 || i < 1 || i >= exec.Window-1 {
-		t.base = max(top-known, 0) - 1 // of the first, nothing below is known
+		t.base = max(top-windowBelow, 0) - 1 // of the first, nothing below is known
 		for i = 1; t.base+i < top; i++ {
-			n.Stack[i] = what(stack[t.base+i])
+			n.Stack[i] = t.Result.forNotes(stack[t.base+i])
 		}
 		n.Stack[i] = exec.Activation{}
 	}
-	a, old := what(stack[top]), &n.Stack[i]
+	a, old := t.Result.forNotes(stack[top]), &n.Stack[i]
 	if old.Frame != a.Frame || old.Size == 0 {
 		n.Stack[i+1] = exec.Activation{} // was not called from here
 	}
 	if old.Frame != a.Frame || old.Start != a.Start || old.Size != a.Size {
 		*old = a
 	}
-	if object != nil && t.guard(object) {
+	if object != nil && t.guarded(object) {
 		old.Object, old.Epoch, t.objects[i] = object.address, n.Epoch, object
 	}
 	n.Set(i)
 }
 
+// forNotes is what compiled code has to know of a. Without a rule for code objects all values are of it.
+func (r *Result) forNotes(a activation) exec.Activation {
+	if r.rule == nil {
+		return exec.Activation{Frame: a.frame, Size: math.MaxUint64}
+	}
+	return exec.Activation{Frame: a.frame, Start: a.code.Start - uint64(r.Delta), Size: a.code.Size}
+}
+
 // hot is how often an object is found before it is guarded.
 const hot = 8
 
-// guard reports whether the notes' epoch ends before anything is written that o was read from.
-func (t *Tracer) guard(o *codeObject) bool {
+// guarded reports whether the notes' epoch ends before anything is written that o was read from.
+func (t *Tracer) guarded(o *codeObject) bool {
 	if t.machine == nil {
 		return false
 	}

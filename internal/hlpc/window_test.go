@@ -8,9 +8,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
-	"time"
 
 	"symchef/internal/cpu"
 	"symchef/internal/exec"
@@ -101,11 +99,7 @@ func TestWindow(t *testing.T) {
 	if _, err := osexec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
 	}
-	seed := uint64(time.Now().UnixNano())
-	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
-		seed = v
-	}
-	t.Logf("SYMCHEF_SEED=%#x", seed)
+	seed := testSeed(t)
 	path := filepath.Join(t.TempDir(), "performer")
 	cmd := osexec.Command("gcc", "-x", "assembler", "-nostdlib", "-static", "-o", path, "-")
 	cmd.Stdin = bytes.NewReader([]byte(performer))
@@ -144,9 +138,9 @@ func TestWindow(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, round))
 		result.Redispatch = round%2 == 1
 		shared := round%3 == 2
-		program[data.Offset+at["shared"]-data.Addr] = 0
-		if shared {
-			program[data.Offset+at["shared"]-data.Addr] = 1
+		flag := &program[data.Offset+at["shared"]-data.Addr]
+		if *flag = 0; shared {
+			*flag = 1
 		}
 		copy(program[data.Offset+at["events"]-data.Addr:], events(r, at, shared))
 		if err := os.WriteFile(path, program, 0o755); err != nil {

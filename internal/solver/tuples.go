@@ -100,7 +100,7 @@ func (s *domain) enumerate(r *request, first expr.Assignment, work int, most flo
 			if k%expr.Lanes == 0 {
 				end := min(k+expr.Lanes, len(vs))
 				if any, more := p.Try(vs[k:end]); !any && p.Work()+more <= work {
-					p.Failed(more)
+					p.Spend(more)
 					next[i] = end
 					continue
 				}
