@@ -201,7 +201,6 @@ type Machine struct {
 func New(ctx *expr.Ctx) *Machine {
 	m := &Machine{Ctx: ctx, Hooks: map[uint64]Hook{}, CompileAfter: 50, all: map[[2]uint64]*entry{}, last: map[uint64]*entry{}}
 	m.code = jit.NewBuffer(&m.native)
-	m.guards.gen = lastGuards.Add(1)
 	return m
 }
 

@@ -177,3 +177,32 @@ func TestFewTuples(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkOfTuples: values that are tried together are too many where they would be one after another.
+func TestWorkOfTuples(t *testing.T) {
+	e := expr.New()
+	s := New(e, Options{})
+	a, b := e.Var("a", 8), e.Var("b", 8)
+	few := e.Ult(a, e.Const(3, 8))
+	never := e.Eq(e.UDiv(b, e.Add(a, e.Const(2, 8))), e.Sub(e.Const(255, 8), a)) // no such quotient is so large
+	vars := []expr.VarID{e.VarOf(a), e.VarOf(b)}
+	try := func(work int) Result {
+		return s.dom.enumerate(&request{conj: []expr.Ref{few, never}, vars: vars}, nil, work, 1e9)
+	}
+	p := e.NewPlan(vars, []expr.Ref{never}) // one after another: of few values first, as enumerate orders them
+	before := 0                             // work before the last one
+	for x := range uint64(3) {
+		p.Set(0, x)
+		for y := range uint64(256) {
+			before = p.Work()
+			if p.Set(1, y) {
+				t.Fatalf("%d, %d", x, y)
+			}
+		}
+	}
+	for work, want := range map[int]Result{0: Unknown, 64: Unknown, before - 200: Unknown, before - 1: Unknown, before: Unsat, 2 * before: Unsat} {
+		if got := try(work); got != want {
+			t.Errorf("with %d of %d: %v, want %v", work, before, got, want)
+		}
+	}
+}
