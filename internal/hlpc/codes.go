@@ -87,7 +87,7 @@ func (c *codes) read(address, pc, bias uint64) *codeObject {
 
 // part reads a part of the identity.
 func (c *codes) part(t *transcript, p interp.Part, at interp.Roots, bias uint64) ([]byte, error) {
-	var args [2]uint64
+	var args [3]uint64
 	for i := range p.Args {
 		v, err := p.Args[i].Eval(at, t.ReadU)
 		if err != nil {
@@ -95,8 +95,11 @@ func (c *codes) part(t *transcript, p interp.Part, at interp.Roots, bias uint64)
 		}
 		args[i] = v
 	}
-	if p.Kind == interp.PartGNUR {
+	switch p.Kind {
+	case interp.PartGNUR:
 		return rConstants(t, args[0])
+	case interp.PartPerl:
+		return perlOps(t, args[0], args[1])
 	}
 	if args[1] > maxIdentity {
 		return nil, errIdentity
@@ -105,14 +108,42 @@ func (c *codes) part(t *transcript, p interp.Part, at interp.Roots, bias uint64)
 	if err := t.Read(args[0], b); err != nil {
 		return nil, err
 	}
-	if p.Kind == interp.PartWords {
+	switch p.Kind {
+	case interp.PartWords:
 		for w := b; len(w) >= 8; w = w[8:] {
 			if v := binary.LittleEndian.Uint64(w) - bias; v >= c.function.Offset && v < c.function.End {
 				binary.LittleEndian.PutUint64(w, v)
 			}
 		}
+	case interp.PartTexts:
+		return texts(t, b, args[2])
 	}
 	return b, nil
+}
+
+// What an address of a process is, for texts: where Linux loads position-independent programs and maps what has no place of its own.
+const minAddress, maxAddress = 0x5500_0000_0000, 0x7fff_ffff_ffff
+
+// texts is code whose operands lie step bytes apart: with 0 for those that are addresses, and behind it the texts that are there.
+func texts(t *transcript, code []byte, step uint64) ([]byte, error) {
+	if step == 0 {
+		return nil, errIdentity
+	}
+	out := code
+	for at := uint64(0); at+8 <= uint64(len(code)); at += step {
+		v := binary.LittleEndian.Uint64(code[at:])
+		if v < minAddress || v > maxAddress {
+			continue
+		}
+		text, err := t.text(v)
+		if err != nil {
+			return nil, err
+		}
+		clear(code[at : at+8])
+		out = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(out, at), uint64(len(text)))
+		out = append(out, text...)
+	}
+	return out, nil
 }
 
 // transcript reads memory and remembers what it read.
@@ -137,6 +168,18 @@ func (t *transcript) Read(addr uint64, p []byte) error {
 		return err
 	}
 	return t.note(addr, bytes.Clone(p))
+}
+
+// text reads up to a NUL.
+func (t *transcript) text(addr uint64) (out []byte, err error) {
+	for len(out) < maxIdentity {
+		c, err := t.ReadU(addr+uint64(len(out)), 1)
+		if c == 0 || err != nil {
+			return out, err
+		}
+		out = append(out, byte(c))
+	}
+	return nil, errIdentity
 }
 
 func (t *transcript) note(addr uint64, held []byte) error {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"symchef/internal/hlpc"
 )
 
 // perlProgram has what luaProgram has but coroutines, which Perl has not. In the end B::Concise lists the operations of its
@@ -37,7 +39,7 @@ sub main {
   }
   my @m = map { $_ > 1 ? $_ * 2 : 0 } (1, 2, 3);
   my %h = (a => 1, b => 2);
-  my $none = $h{c} // 'none';
+  my $none = $h{c} // $h{d} // 'none';
   $sum ||= 7;
   print fib(6), " $sum $ok $none @m ", sum(1 .. 6), "\n";
 }
@@ -52,7 +54,7 @@ foreach ([fib => \&fib], [counter => \&counter], [sum => \&sum], [main => \&main
 }
 `
 
-// TestPerl compares the steps of a program with what B::Concise lists. Perl executes a tree of operations, so a step has an address and no offset.
+// TestPerl compares the steps of a program with what B::Concise lists: addresses of operations.
 func TestPerl(t *testing.T) {
 	const perl = "/usr/bin/perl"
 	r, _ := calibrate(t, perl)
@@ -83,8 +85,26 @@ func TestPerl(t *testing.T) {
 	if first < 0 {
 		t.Fatal("the program was not executed")
 	}
+	steps = steps[first : last+1]
+	type name struct {
+		code   hlpc.Digest
+		offset uint64
+	}
+	names, at := map[uint64]name{}, map[name]uint64{}
+	for k := range steps {
+		s := &steps[k]
+		n := name{s.Code.Digest, s.Offset}
+		if old, known := names[s.HLPC]; known && old != n || s.Code.Size == 0 {
+			t.Fatalf("the operation at %#x is %v and %v", s.HLPC, old, n)
+		}
+		if old, known := at[n]; known && old != s.HLPC {
+			t.Fatalf("%v is at %#x and %#x", n, old, s.HLPC)
+		}
+		names[s.HLPC], at[n] = n, s.HLPC
+		s.Offset = s.HLPC
+	}
 	handlers := map[string]uint64{}
-	walk(t, steps[first:last+1], func(s step) *function {
+	walk(t, steps, func(s step) *function {
 		f := of[s.HLPC]
 		if f == nil {
 			return nil

@@ -22,7 +22,7 @@ import (
 )
 
 // Version changes whenever the meaning of a stored Result does.
-const Version = 2
+const Version = 3
 
 // Result says where an interpreter keeps its high-level program counter (HLPC). Addresses are the
 // module's own, so it holds for every process that runs this build.
@@ -293,12 +293,13 @@ func countBranches(f *Function, call bool) (int, error) {
 // maxFrames is how many places for the frame are tried with the rules for code objects.
 const maxFrames = 12
 
-// chooseFrame takes the first frame for which a code rule of the description holds, else the first.
+// chooseFrame takes the first frame for which a code rule of the description holds, else the first. Rules hold without a frame, too, if they do
+// not begin there.
 func (r *runs) chooseFrame(res *Result, frames []Loc) error {
-	if len(frames) == 0 {
-		return nil
+	if res.FrameKnown = len(frames) > 0; !res.FrameKnown {
+		frames = make([]Loc, 1)
 	}
-	res.Frame, res.FrameKnown = frames[0], true
+	res.Frame = frames[0]
 	if len(r.cal.Codes) == 0 {
 		return nil
 	}
@@ -415,17 +416,18 @@ func (r *Result) Write(w io.Writer) {
 	row("program counter pc", "%s, %s", at, shape)
 	row("opcode", "%s", r.Opcode)
 	row("per statement", "%.2f operations", r.PerStatement)
-	switch {
-	case !r.FrameKnown:
-		row("frame", "not found")
-	case r.Code == "":
+	if r.FrameKnown {
 		row("frame", "%v", r.Frame)
+	} else {
+		row("frame", "not found")
+	}
+	switch {
+	case r.Code == "":
+		row("code object", "no rule: steps have addresses")
+	case r.rule != nil && r.rule.Object == nil:
+		row("code object", "rule %s, from %v", r.Code, r.Object)
 	default:
-		at := ""
-		if r.rule != nil && r.rule.Object == nil {
-			at = fmt.Sprintf(", its address in %v", r.Object)
-		}
-		row("frame", "%v, code object by rule %s%s", r.Frame, r.Code, at)
+		row("code object", "rule %s", r.Code)
 	}
 	row("confidence", "%s", r.Confidence)
 	for i, c := range r.RunnersUp {

@@ -380,7 +380,7 @@ func (t *Tracer) codeAt(s *mem.Space, c *cpu.CPU, call bool, frame, pc uint64) *
 	var object uint64
 	if p := r.rule.Object; p == nil {
 		object, _ = r.Object.Value(c, s, call)
-	} else if v, err := p.Eval(interp.Roots{Frame: frame}, t.codes.reader.ReadU); err == nil {
+	} else if v, err := p.Eval(interp.Roots{Frame: frame, PC: pc}, t.codes.reader.ReadU); err == nil {
 		object = v
 	}
 	o := t.codes.at(object, pc, t.bias)

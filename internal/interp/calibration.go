@@ -58,7 +58,7 @@ type Calibration struct {
 // Calibration takes the first rule that holds.
 type CodeRule struct {
 	Name        string
-	Object      *Place // address of the code object, from the frame; nil: what calibration finds, a register or cell
+	Object      *Place // address of the code object, from the frame and the program counter; nil: what calibration finds, a register or cell
 	Start, Size *Place // of its bytecode: address, bytes; from the object
 	Identity    []Part // what tells code objects apart, from the object; never written while it is in use
 	Label       LabelRule
@@ -74,10 +74,14 @@ type Part struct {
 const (
 	PartBytes = "bytes"       // an address, and a number of bytes
 	PartWords = "words"       // the same, of words of 64 bits; those that point into the interpreter's function count from its module's start
+	PartTexts = "texts"       // the same, and how many bytes apart operands are; an operand that is an address counts as the text there
 	PartGNUR  = "r-constants" // the address of a vector of GNU R: the constants of bytecode
+	PartPerl  = "perl-ops"    // the address of one of Perl's operations, and the type of those that begin statements: all of its slab
 )
 
-var partKinds = map[string]int{PartBytes: 2, PartWords: 2, PartGNUR: 1}
+var partKinds = map[string]int{PartBytes: 2, PartWords: 2, PartTexts: 3, PartGNUR: 1, PartPerl: 2}
+
+const partUsage = "(ADDRESS BYTES), (words ADDRESS BYTES), (texts ADDRESS BYTES STEP), (r-constants ADDRESS) or (perl-ops ADDRESS TYPE)"
 
 // LabelRule says which parts of the identity name a code object for people. Parts are counted
 // from 1; 0: there is none.
@@ -264,7 +268,7 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 	if len(args) < 4 || args[0].kind != symbolNode {
 		return CodeRule{}, usage
 	}
-	r, names, found := CodeRule{Name: args[0].text}, places{"frame": {op: "frame"}}, false
+	r, names, found := CodeRule{Name: args[0].text}, places{"frame": {op: "frame"}, "pc": {op: "pc"}}, false
 	for i := range args[1:] {
 		head, a, err := clause(&args[1+i])
 		if err != nil {
@@ -338,8 +342,11 @@ func parseLabel(args []sexp) (r LabelRule, err error) {
 	return r, nil
 }
 
-// Place is an expression over a running interpreter: (add P P), (mul P P), (load P OFFSET),
-// (load4 P OFFSET), (strlen P OFFSET), a number, the frame or the code object.
+// placeOps are the operators of places, with the number of their operands.
+var placeOps = map[string]int{"add": 2, "mul": 2, "and": 2, "if": 3, "load": 2, "load4": 2, "load2": 2, "strlen": 2}
+
+// Place is an expression over a running interpreter: (add P P), (mul P P), (and P P), (if P P P), whose second operand counts unless the first is 0,
+// (load P OFFSET), (load4 P OFFSET), (load2 P OFFSET), (strlen P OFFSET), a number, the frame, the program counter or the code object.
 type Place struct {
 	op   string
 	num  uint64
@@ -350,7 +357,7 @@ type Place struct {
 const maxString = 1 << 20
 
 // Roots are the values that a Place starts from.
-type Roots struct{ Frame, Object uint64 }
+type Roots struct{ Frame, PC, Object uint64 }
 
 // Eval computes the place; read returns n bytes at an address, little-endian.
 func (p *Place) Eval(r Roots, read func(addr uint64, n int) (uint64, error)) (uint64, error) {
@@ -359,12 +366,20 @@ func (p *Place) Eval(r Roots, read func(addr uint64, n int) (uint64, error)) (ui
 		return p.num, nil
 	case "frame":
 		return r.Frame, nil
+	case "pc":
+		return r.PC, nil
 	case "object":
 		return r.Object, nil
 	}
 	a, err := p.args[0].Eval(r, read)
 	if err != nil {
 		return 0, err
+	}
+	if p.op == "if" {
+		if a != 0 {
+			return p.args[1].Eval(r, read)
+		}
+		return p.args[2].Eval(r, read)
 	}
 	b, err := p.args[1].Eval(r, read)
 	if err != nil {
@@ -375,8 +390,12 @@ func (p *Place) Eval(r Roots, read func(addr uint64, n int) (uint64, error)) (ui
 		return a + b, nil
 	case "mul":
 		return a * b, nil
+	case "and":
+		return a & b, nil
 	case "load4":
 		return read(a+b, 4)
+	case "load2":
+		return read(a+b, 2)
 	case "strlen":
 		for n := uint64(0); n < maxString; n++ {
 			if c, err := read(a+b+n, 1); c == 0 || err != nil {
@@ -388,7 +407,7 @@ func (p *Place) Eval(r Roots, read func(addr uint64, n int) (uint64, error)) (ui
 	return read(a+b, 8)
 }
 
-// places are the names that may be used: of the frame, or of the object and what let clauses gave.
+// places are the names that may be used: of the frame and the program counter, or of the object and what let clauses gave.
 type places map[string]*Place
 
 // parts reads (ADDRESS BYTES)..., each with a kind before it or none.
@@ -403,7 +422,7 @@ func (p places) parts(args []sexp) (out []Part, err error) {
 			q.Kind, list = list[0].text, list[1:]
 		}
 		if len(list) != partKinds[q.Kind] {
-			return nil, n.errorf("need (ADDRESS BYTES), (words ADDRESS BYTES) or (r-constants ADDRESS)")
+			return nil, n.errorf("need %s", partUsage)
 		}
 		for k := range list {
 			at, err := p.parse(&list[k])
@@ -428,8 +447,8 @@ func (p places) parse(n *sexp) (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains([]string{"add", "mul", "load", "load4", "strlen"}, head) || len(a) != 2 {
-		return nil, n.errorf("need a number, a name, (add P P), (mul P P), (load P OFFSET), (load4 P OFFSET) or (strlen P OFFSET)")
+	if placeOps[head] == 0 || len(a) != placeOps[head] {
+		return nil, n.errorf("need a number, a name, (add P P), (mul P P), (and P P), (if P P P), (load P OFFSET), (load4 P OFFSET), (load2 P OFFSET) or (strlen P OFFSET)")
 	}
 	out := &Place{op: head}
 	for i := range a {
@@ -459,8 +478,12 @@ func (p *Place) String() string {
 	switch p.op {
 	case "":
 		return fmt.Sprint(int64(p.num))
-	case "frame", "object":
+	case "frame", "pc", "object":
 		return p.op
 	}
-	return fmt.Sprintf("(%s %v %v)", p.op, &p.args[0], &p.args[1])
+	text := "(" + p.op
+	for i := range p.args {
+		text += " " + p.args[i].String()
+	}
+	return text + ")"
 }

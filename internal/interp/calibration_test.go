@@ -62,11 +62,24 @@ func TestParseCalibration(t *testing.T) {
 	if got := c.Codes[0].Size.String(); got != "(mul 2 (load4 object -8))" {
 		t.Errorf("printed as %s", got)
 	}
+	memory[3000] = 0x1234
+	for text, want := range map[string]uint64{
+		"(and frame 43)": 40, "(load2 pc 0)": 0x1234, "(if 0 (load pc 7) 5)": 5, "(if frame 4 (load pc 7))": 4, "(if (load pc 7) 1 1)": 0,
+	} {
+		c, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", "(code y (object p "+text+") (start p) (size 1) (identity (p 1)))", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.Codes[0].Object.Eval(Roots{Frame: 1000, PC: 3000}, read); got != want || (err == nil) != (want != 0) || c.Codes[0].Object.String() != text {
+			t.Errorf("%v is %d, %v; want %d", c.Codes[0].Object, got, err, want)
+		}
+	}
 	for _, bad := range []string{
 		"(nothing 1)", "(argv script)", "(statements 1)", "(prefer)", "(redispatch 1)",
 		"(code y)", "(code y (object p frame) (start p) (size 1) (identity p))", "(code y (object p frame) (start q) (size 1) (identity (p 1)))",
 		"(code y (object p frame) (start p) (size 1))", "(code y (start frame) (size 1) (identity (frame 1)))", "(code y (object p frame) (start frame) (size 1) (identity (p 1)))",
-		"(code y (object p frame) (start p) (size 1) (identity (words p)))", "(code y (object p frame) (start p) (size 1) (identity (r-constants p 1)))",
+		"(code y (object p frame) (start p) (size 1) (identity (words p)))", "(code y (object p (if frame 1)) (start p) (size 1) (identity (p 1)))",
+		"(code y (object p frame) (start pc) (size 1) (identity (p 1)))", "(code y (object p frame) (start p) (size 1) (identity (texts p 1)))", "(code y (object p frame) (start p) (size 1) (identity (perl-ops p)))", "(code y (object p frame) (start p) (size 1) (identity (r-constants p 1)))",
 	} {
 		if _, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", bad, 1)); err == nil || !strings.HasPrefix(err.Error(), "1:") {
 			t.Errorf("%s: %v", bad, err)
