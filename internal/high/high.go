@@ -174,13 +174,12 @@ func (t *Tracker) run(p *Path, r *hlpc.Run) {
 	code := binary.LittleEndian.Uint64(r.Code.Digest[:])
 	id0, id1, static, at := p.ID[0], p.ID[1], p.Static, f.at
 	for _, s := range r.Steps {
-		offset := r.Offset(s.Value)
-		static = mix(code, offset)
+		static = mix(code, s.Offset)
 		id0, id1 = after(id0, id1, static)
-		at = t.Graph.step(at, static, s.Target)
+		at = t.Graph.step(at, static, r.Handler(s))
 		n := &t.Graph.nodes[at]
 		if n.number == 0 {
-			n.number = 1 + t.Tree.number(Step{t.code, uint32(offset)})
+			n.number = 1 + t.Tree.number(Step{t.code, uint32(s.Offset)})
 		}
 		t.numbers = append(t.numbers, n.number-1)
 	}

@@ -42,12 +42,16 @@ type Run struct {
 	Frame uint64
 	Code  *Code // of size 0 if none was found; it does not change
 	Depth int
-	// Steps have the HLPC as Value and the handler as Target.
-	Steps []exec.Note
+	Steps []exec.Note // offsets, and addresses of handlers
+
+	bias uint64 // of the interpreter's module
 }
 
-// Offset is that of a step at hlpc.
-func (r *Run) Offset(hlpc uint64) uint64 { return hlpc - r.Code.Start }
+// HLPC is a step's.
+func (r *Run) HLPC(s exec.Note) uint64 { return r.Code.Start + s.Offset }
+
+// Handler is a step's.
+func (r *Run) Handler(s exec.Note) uint64 { return s.Target - r.bias }
 
 // Cursor is what the tracer remembers of one task of one state; copy it when the state is forked.
 type Cursor struct {
@@ -226,37 +230,32 @@ func (t *Tracer) noted(sys *kernel.System) {
 
 // addRun adds notes of the activation on top; entered says that the one before the first was not of it.
 func (t *Tracer) addRun(list []exec.Note, entered bool) {
-	at, r := t.Cursor, t.Result
-	delta, bias := uint64(r.Delta), t.bias
-	if !r.Redispatch {
-		for i := range list {
-			list[i].Value += delta
-			list[i].Target -= bias
-		}
-	} else {
-		last, k := at.last, 0
-		for i, e := range list {
-			pc := e.Value + delta
-			if pc == last && !(entered && i == 0) {
-				continue
-			}
-			last = pc
-			list[k] = exec.Note{Value: pc, Target: e.Target - bias}
-			k++
-		}
-		list = list[:k]
-	}
-	if len(list) > 0 {
-		at.last = list[len(list)-1].Value
-		t.add(list)
-	}
-}
-
-// add adds steps of the activation on top.
-func (t *Tracer) add(steps []exec.Note) {
 	depth := len(t.Cursor.stack) - 1
 	top := &t.Cursor.stack[depth]
-	t.runs = append(t.runs, Run{top.frame, top.code, depth, steps})
+	if t.Result.Redispatch {
+		list = t.once(list, top.code.Start, entered)
+	}
+	if len(list) == 0 {
+		return
+	}
+	n := len(t.runs)
+	t.runs = slices.Grow(t.runs, 1)[:n+1]
+	r := &t.runs[n] // field by field: one that is copied is stored, and then loaded by other widths
+	r.Frame, r.Code, r.Depth, r.Steps, r.bias = top.frame, top.code, depth, list, t.bias
+	t.Cursor.last = r.HLPC(list[len(list)-1])
+}
+
+// once drops those of list, in code from start on, that were dispatched before.
+func (t *Tracer) once(list []exec.Note, start uint64, entered bool) []exec.Note {
+	last, k := t.Cursor.last, 0
+	for i, e := range list {
+		if pc := start + e.Offset; pc != last || entered && i == 0 {
+			list[k] = e
+			last = pc
+			k++
+		}
+	}
+	return list[:k]
 }
 
 // tell calls OnRuns or OnStep.
@@ -268,7 +267,7 @@ func (t *Tracer) tell(sys *kernel.System) {
 	for i := range t.runs {
 		r := &t.runs[i]
 		for _, e := range r.Steps {
-			t.now = Step{HLPC: e.Value, Frame: r.Frame, Code: *r.Code, Offset: r.Offset(e.Value), Handler: e.Target, Depth: r.Depth}
+			t.now = Step{HLPC: r.HLPC(e), Frame: r.Frame, Code: *r.Code, Offset: e.Offset, Handler: r.Handler(e), Depth: r.Depth}
 			t.OnStep(sys, &t.now)
 		}
 	}
@@ -287,20 +286,18 @@ func (t *Tracer) Watch(s *mem.Space, site uint64) exec.Watcher {
 			return // not a dispatch: a switch within a handler
 		}
 		t.bias = bias
-		t.step(sys, s, c, call, v+uint64(r.Delta), target-bias)
+		t.step(sys, s, c, call, v+uint64(r.Delta), target)
 	}
 }
 
-func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, pc, handler uint64) {
+func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, pc, target uint64) {
 	at, r := t.Cursor, t.Result
 	frame := uint64(0)
 	if r.FrameKnown {
 		frame, _ = r.Frame.Value(c, s, call)
 	}
 	top, entered := at.enter(frame)
-	again := !entered && at.last == pc
-	at.last = pc
-	if again && r.Redispatch {
+	if r.Redispatch && !entered && at.last == pc {
 		return
 	}
 	var object *codeObject // if it was looked for
@@ -311,9 +308,9 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 			top.code = &object.Code
 		}
 	}
-	t.one[0] = exec.Note{Value: pc, Target: handler}
+	t.one[0] = exec.Note{Offset: pc - top.code.Start, Target: target}
 	t.runs = t.runs[:0]
-	t.add(t.one[:])
+	t.addRun(t.one[:], true)
 	t.tell(sys)
 	t.know(object)
 }
@@ -349,10 +346,11 @@ func (t *Tracer) know(object *codeObject) {
 
 // forNotes is what compiled code has to know of a. Without a rule for code objects all values are of it.
 func (r *Result) forNotes(a activation) exec.Activation {
+	size := a.code.Size
 	if r.rule == nil {
-		return exec.Activation{Frame: a.frame, Size: math.MaxUint64}
+		size = math.MaxUint64
 	}
-	return exec.Activation{Frame: a.frame, Start: a.code.Start - uint64(r.Delta), Size: a.code.Size}
+	return exec.Activation{Frame: a.frame, Start: a.code.Start - uint64(r.Delta), Size: size}
 }
 
 // hot is how often an object is found before it is guarded.

@@ -444,7 +444,7 @@ func TestTrace(t *testing.T) {
 				want.Moves++
 				want.Set(now)
 			}
-			want.At[want.N] = Note{value, target}
+			want.At[want.N] = Note{value - notes.Stack[now].Start, target}
 			want.N++
 			noted[now-top+1]++
 		} else {

@@ -94,8 +94,8 @@ func (n *Notes) Stop() {
 	n.Epoch++
 }
 
-// Note is one execution: the value at the Trace's place, and where the branch goes.
-type Note struct{ Value, Target uint64 }
+// Note is one execution: what the value at the Trace's place is more than the Start of its activation, and where the branch goes.
+type Note struct{ Offset, Target uint64 }
 
 // ccAE is the condition code of above or equal.
 const ccAE = 3
@@ -129,11 +129,10 @@ func (g *gen) note(u *ir.Uop, i int) {
 		back := len(g.b)
 		g.later = append(g.later, func() { g.otherFrame(frame, i, jump, back) })
 	}
-	value := g.place(t.Value, i)
+	g.mov(rax, g.place(t.Value, i))
 	g.constant(rdx, g.notes())
-	g.mov(rcx, value)
-	g.op(64, opSub, rcx, field(unsafe.Offsetof(Notes{}.Start)))
-	g.op(64, opCmp, rcx, field(unsafe.Offsetof(Notes{}.Size)))
+	g.op(64, opSub, rax, field(unsafe.Offsetof(Notes{}.Start)))
+	g.op(64, opCmp, rax, field(unsafe.Offsetof(Notes{}.Size)))
 	g.leaveIf(ccAE, i)
 	g.load(64, rcx, field(unsafe.Offsetof(Notes{}.N)))
 	g.opImm(64, opCmp, direct(rcx), int32(len(t.To.At)))
@@ -141,7 +140,7 @@ func (g *gen) note(u *ir.Uop, i int) {
 	g.opImm(64, opAdd, field(unsafe.Offsetof(Notes{}.N)), 1)
 	g.shiftImm(64, extShl, direct(rcx), 4)
 	at := indexed(rdx, rcx, int32(unsafe.Offsetof(Notes{}.At)))
-	g.store(64, at, value)
+	g.store(64, at, rax)
 	g.store(64, at.plus(8), target)
 }
 
