@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"slices"
 
@@ -93,7 +94,11 @@ func (m *Machine) symLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop) (status, Stop) {
 	return ok, Stop{}
 }
 
+// number is little-endian, of up to eight bytes.
 func number(p []byte) uint64 {
+	if len(p) == 8 {
+		return binary.LittleEndian.Uint64(p)
+	}
 	v := uint64(0)
 	for i := len(p) - 1; i >= 0; i-- {
 		v = v<<8 | uint64(p[i])
@@ -113,19 +118,17 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 	if now-k.lo > span-uint64(n) {
 		now = k.lo // the model does not come this way, see RunRegion: what is read for it does not matter
 	}
-	e, w := m.Ctx, uint(u.W)
+	e := m.Ctx
 	idx := k.index(e)
 	if !s.HasSym(k.lo, span) {
-		m.cells = slices.Grow(m.cells[:0], int(span))[:span]
-		all, vals := m.cells, m.values[:k.n]
+		m.constant.bytes = slices.Grow(m.constant.bytes[:0], int(span))[:span]
+		all := m.constant.bytes
 		if s.Read(k.lo, all) != nil {
 			return stopped, decide
 		}
-		for i := range vals {
-			vals[i] = number(all[uint64(i)*k.step:][:n])
-		}
 		iw := uint(max(bits.Len64(k.n-1), 1))
-		m.set(c, u.D, number(all[now-k.lo:][:n]), e.ZExt(e.Select(vals, e.Extract(idx, 0, iw), w), 64))
+		r := m.constant.read(e, tableKey{e.Extract(idx, 0, iw), k.lo, k.step, k.n, n}, all)
+		m.set(c, u.D, number(all[now-k.lo:][:n]), r)
 		return ok, Stop{}
 	}
 	if k.n > maxMixedCells {

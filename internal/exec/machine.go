@@ -193,8 +193,8 @@ type Machine struct {
 	trap    ir.TrapKind
 	unsup   string
 	view    helperView // of the helper that runs
-	cells   []byte     // scratch of tableLoad: the memory of all candidates
-	values  [maxReadCells]uint64
+
+	constant tables
 }
 
 // New returns a machine whose expressions live in ctx.
