@@ -15,19 +15,14 @@ type valueSet []uint64
 
 func (s valueSet) has(i int) bool { return s[i/64]>>(i%64)&1 == 1 }
 
-type domainKey struct {
-	ref expr.Ref
-	frame
-}
-
 // domain answers requests about variables of few values, bytes or
 // integers with declared bounds. For one variable it evaluates each conjunct once for every value,
 // remembers the set of values that satisfy it, and intersects the sets.
 type domain struct {
 	chain   *Chain
 	next    stage
-	known   map[domainKey]valueSet
-	words   int // in known
+	sets    kept[valueSet]
+	curves  kept[[]uint64] // what expressions are for each value
 	missing []expr.Ref
 	todo    []expr.Ref
 	scratch expr.Assignment
@@ -37,11 +32,53 @@ type domain struct {
 const (
 	domainValues = 4096    // most values of a variable
 	domainWork   = 1 << 20 // most evaluations of a node for one request: some 20 ms
-	domainWords  = 1 << 20 // words of sets at which they are forgotten
+	domainWords  = 1 << 20 // words of sets, or of curves, at which they are forgotten
 )
 
+// kept is what expressions are over their one variable, each for the frame that was asked for last.
+type kept[T ~[]uint64] struct {
+	index []uint32 // by Ref: 1 + the number in all; 0: none
+	all   []struct {
+		frame
+		words T
+	}
+	words int // in all
+}
+
+// of returns what is kept of r in f; nil if nothing is.
+func (k *kept[T]) of(r expr.Ref, f frame) T {
+	if int(r) >= len(k.index) || k.index[r] == 0 {
+		return nil
+	}
+	if e := &k.all[k.index[r]-1]; e.frame == f {
+		return e.words
+	}
+	return nil
+}
+
+// keep keeps words of r in f, among n expressions that there are.
+func (k *kept[T]) keep(r expr.Ref, f frame, words T, n int) {
+	if len(k.index) <= n {
+		k.index = append(k.index, make([]uint32, n+n/2+1-len(k.index))...)
+	}
+	k.all = append(k.all, struct {
+		frame
+		words T
+	}{f, words})
+	k.index[r] = uint32(len(k.all))
+	k.words += len(words)
+}
+
+// limit forgets all if there is too much.
+func (k *kept[T]) limit() {
+	if k.words > domainWords {
+		*k = kept[T]{index: k.index}
+		clear(k.index)
+	}
+}
+
 func newDomain(c *Chain, next stage) *domain {
-	s := &domain{chain: c, next: next, known: map[domainKey]valueSet{}}
+	s := &domain{chain: c, next: next}
 	s.settler = settler{dom: s, alone: map[expr.VarID][]expr.Ref{}}
 	return s
 }
@@ -123,13 +160,10 @@ func (s *domain) frame(conj []expr.Ref, v expr.VarID) (f frame, ok bool) {
 // allowed returns the values of v in f that satisfy conj, which mentions nothing
 // else; ok is false where that is too much work.
 func (s *domain) allowed(conj []expr.Ref, v expr.VarID, f frame) (all valueSet, ok bool) {
-	if s.words > domainWords {
-		clear(s.known)
-		s.words = 0
-	}
+	s.sets.limit()
 	s.missing = s.missing[:0]
 	for _, e := range conj {
-		if s.known[domainKey{e, f}] == nil {
+		if s.sets.of(e, f) == nil {
 			s.missing = append(s.missing, e)
 		}
 	}
@@ -143,7 +177,7 @@ func (s *domain) allowed(conj []expr.Ref, v expr.VarID, f frame) (all valueSet, 
 	}
 	all[len(all)-1] >>= -uint(f.n) % 64
 	for _, e := range conj {
-		for i, w := range s.known[domainKey{e, f}] {
+		for i, w := range s.sets.of(e, f) {
 			all[i] &= w
 		}
 	}
@@ -190,7 +224,6 @@ func (s *domain) evaluate(refs []expr.Ref, v expr.VarID, f frame) {
 	}
 	e := s.chain.ctx
 	size := (f.n + 63) / 64
-	s.words += size * len(refs)
 	sets := make([]valueSet, len(refs))
 	for i := range refs {
 		sets[i] = make(valueSet, size)
@@ -201,7 +234,7 @@ func (s *domain) evaluate(refs []expr.Ref, v expr.VarID, f frame) {
 		}
 	})
 	for i, r := range refs {
-		s.known[domainKey{r, f}] = sets[i]
+		s.sets.keep(r, f, sets[i], e.Len())
 	}
 }
 
@@ -250,7 +283,11 @@ func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, among [
 		}
 	}
 	f, ok := s.frame(about, v)
-	if !ok || !s.affordable([]expr.Ref{value}, f) {
+	if !ok {
+		return 0, 0, nil, false
+	}
+	curve := s.curve(value, v, f)
+	if curve == nil {
 		return 0, 0, nil, false
 	}
 	set, ok := s.allowed(about, v, f)
@@ -258,11 +295,26 @@ func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, among [
 		return 0, 0, nil, false
 	}
 	lo, ok = ^uint64(0), false
-	s.each(v, f, func(x int) {
+	for x, n := range curve {
 		if set.has(x) {
-			n := c.ctx.EvalMemo(value, s.scratch)
 			lo, hi, ok = min(lo, n), max(hi, n), true
 		}
-	})
+	}
 	return lo, hi, nil, ok && (all || lo == hi)
+}
+
+// curve returns what value, which mentions v alone, is for each value of f; nil if that is too much work.
+func (s *domain) curve(value expr.Ref, v expr.VarID, f frame) []uint64 {
+	if known := s.curves.of(value, f); known != nil {
+		return known
+	}
+	if !s.affordable([]expr.Ref{value}, f) {
+		return nil
+	}
+	s.curves.limit()
+	e := s.chain.ctx
+	out := make([]uint64, f.n)
+	s.each(v, f, func(x int) { out[x] = e.EvalMemo(value, s.scratch) })
+	s.curves.keep(value, f, out, e.Len())
+	return out
 }

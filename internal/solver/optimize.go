@@ -29,9 +29,15 @@ func (c *Chain) Maximize(q Query, value expr.Ref) (uint64, Result) {
 func (c *Chain) Bounds(q Query, value expr.Ref) (lo, hi uint64, res Result) {
 	start, before := time.Now(), c.stats.Time
 	defer func() { c.stats.Time = before + time.Since(start) }() // with the questions that it asks
-	res, m := c.Check(q)
-	if res != Sat {
-		return 0, 0, res
+	m := q.Hint
+	if m == nil || q.New > 0 {
+		if res, m = c.Check(q); res != Sat {
+			return 0, 0, res
+		}
+	} else { // the hint answers it
+		c.stats.Queries++
+		c.stats.Sat++
+		c.stats.Folded++
 	}
 	conj := c.about(q.Conjuncts, value)
 	lo, hi, among, ok := c.dom.bounds(conj, value)
@@ -57,16 +63,41 @@ func (c *Chain) about(conj []expr.Ref, value expr.Ref) []expr.Ref {
 	for _, e := range conj {
 		all = c.ctx.Conjuncts(all, e)
 	}
+	vars := c.supp.vars(value)
+	if len(vars) == 1 && c.alone(vars[0], all[1:]) {
+		return c.those(all, func(e expr.Ref) bool {
+			l := c.supp.vars(e)
+			return len(l) == 1 && l[0] == vars[0]
+		})
+	}
 	parts := &c.bounded.parts
 	parts.prepare(all)
 	with := map[uint32]bool{}
-	for _, v := range c.supp.vars(value) {
+	for _, v := range vars {
 		with[parts.find(uint32(v))] = true
 	}
+	return c.those(all, func(e expr.Ref) bool {
+		l := c.supp.vars(e)
+		return len(l) > 0 && with[parts.find(uint32(l[0]))]
+	})
+}
+
+// alone reports whether no conjunct mentions v and another variable.
+func (c *Chain) alone(v expr.VarID, conj []expr.Ref) bool {
+	for _, e := range conj {
+		if len(c.supp.vars(e)) > 1 && c.ctx.SupportSet(e).Has(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// those returns the conjuncts behind the first of all that ok accepts, each once, in its place.
+func (c *Chain) those(all []expr.Ref, ok func(expr.Ref) bool) []expr.Ref {
 	gen := c.newMark()
 	list := all[:0]
 	for _, e := range all[1:] {
-		if vars := c.supp.vars(e); len(vars) > 0 && with[parts.find(uint32(vars[0]))] && c.mark[e] != gen {
+		if c.mark[e] != gen && ok(e) {
 			c.mark[e] = gen
 			list = append(list, e)
 		}

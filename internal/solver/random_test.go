@@ -3,6 +3,7 @@ package solver
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"symchef/internal/expr"
@@ -241,14 +242,24 @@ func TestBoundsAndValues(t *testing.T) {
 		v := g.word(1+uint(g.Intn(64)), 3)
 		seen := map[uint64]bool{}
 		lo, hi := ^uint64(0), uint64(0)
+		var hint expr.Assignment // nil: nothing holds
 		g.each(func(a expr.Assignment) bool {
 			if holds(g.c, conj, a) {
 				x := g.c.Eval(v, a)
 				seen[x] = true
 				lo, hi = min(lo, x), max(hi, x)
+				hint = slices.Clone(a)
 			}
 			return true
 		})
+		if hint != nil {
+			zeros := expr.Assignment{0} // which satisfy none of conj, as far as is promised
+			for _, q := range []Query{{Conjuncts: conj, Hint: hint}, {Conjuncts: conj, Hint: zeros, New: len(conj)}} {
+				if l, h, res := s.Bounds(q, v); res != Sat || l != lo || h != hi {
+					t.Fatalf("seed %d: with a hint, %d new: bounds %#x..%#x %v, want %#x..%#x", seed, q.New, l, h, res, lo, hi)
+				}
+			}
+		}
 		q := Query{Conjuncts: conj}
 		l, h, res := s.Bounds(q, v)
 		if len(seen) == 0 {

@@ -198,8 +198,7 @@ func (s valueSet) count() (n int) {
 // alike returns the value of t, one bit that depends on v alone, if it is the same for all values of v.
 func (s *settler) alike(t expr.Ref, v expr.VarID) (uint64, bool) {
 	f := s.frames[v]
-	key := domainKey{t, f}
-	if s.dom.known[key] == nil {
+	if s.dom.sets.of(t, f) == nil {
 		s.missing[0] = t
 		if !s.dom.affordable(s.missing[:], f) {
 			return 0, false
@@ -207,7 +206,7 @@ func (s *settler) alike(t expr.Ref, v expr.VarID) (uint64, bool) {
 		s.dom.evaluate(s.missing[:], v, f)
 	}
 	some, others := uint64(0), uint64(0)
-	for i, w := range s.dom.known[key] {
+	for i, w := range s.dom.sets.of(t, f) {
 		some |= w & s.sets[v][i]
 		others |= s.sets[v][i] &^ w
 	}
