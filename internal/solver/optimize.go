@@ -2,7 +2,6 @@ package solver
 
 import (
 	"slices"
-	"time"
 
 	"symchef/internal/expr"
 )
@@ -23,86 +22,6 @@ func (c *Chain) Minimize(q Query, value expr.Ref) (uint64, Result) {
 // Maximize returns the greatest value, as Minimize does the least.
 func (c *Chain) Maximize(q Query, value expr.Ref) (uint64, Result) {
 	return c.extreme(q, value, true, nil)
-}
-
-// Bounds returns the least and the greatest value.
-func (c *Chain) Bounds(q Query, value expr.Ref) (lo, hi uint64, res Result) {
-	start, before := time.Now(), c.stats.Time
-	defer func() { c.stats.Time = before + time.Since(start) }() // with the questions that it asks
-	m := q.Hint
-	if m == nil || q.New > 0 {
-		if res, m = c.Check(q); res != Sat {
-			return 0, 0, res
-		}
-	} else { // the hint answers it
-		c.stats.Queries++
-		c.stats.Sat++
-		c.stats.Folded++
-	}
-	conj := c.about(q.Conjuncts, value)
-	lo, hi, among, ok := c.dom.bounds(conj, value)
-	if !ok && !c.opts.Without["residual"] {
-		conj, value = c.bounded.left(conj, value)
-		lo, hi, among, ok = c.dom.bounds(conj, value)
-	}
-	if ok {
-		return lo, hi, Sat
-	}
-	q = Query{Conjuncts: conj, Hint: m}
-	if lo, res = c.extreme(q, value, false, among); res != Sat {
-		return 0, 0, res
-	}
-	hi, res = c.extreme(q, value, true, among)
-	return lo, hi, res
-}
-
-// about returns those of conj that share variables with value, directly or through others. A path may have
-// thousands of conjuncts, and the bounds of an expression take several questions.
-func (c *Chain) about(conj []expr.Ref, value expr.Ref) []expr.Ref {
-	all := []expr.Ref{value}
-	for _, e := range conj {
-		all = c.ctx.Conjuncts(all, e)
-	}
-	vars := c.supp.vars(value)
-	if len(vars) == 1 && c.alone(vars[0], all[1:]) {
-		return c.those(all, func(e expr.Ref) bool {
-			l := c.supp.vars(e)
-			return len(l) == 1 && l[0] == vars[0]
-		})
-	}
-	parts := &c.bounded.parts
-	parts.prepare(all)
-	with := map[uint32]bool{}
-	for _, v := range vars {
-		with[parts.find(uint32(v))] = true
-	}
-	return c.those(all, func(e expr.Ref) bool {
-		l := c.supp.vars(e)
-		return len(l) > 0 && with[parts.find(uint32(l[0]))]
-	})
-}
-
-// alone reports whether no conjunct mentions v and another variable.
-func (c *Chain) alone(v expr.VarID, conj []expr.Ref) bool {
-	for _, e := range conj {
-		if len(c.supp.vars(e)) > 1 && c.ctx.SupportSet(e).Has(v) {
-			return false
-		}
-	}
-	return true
-}
-
-// those returns the conjuncts behind the first of all that ok accepts, each once, in its place.
-func (c *Chain) those(all []expr.Ref, ok func(expr.Ref) bool) []expr.Ref {
-	gen := c.newMark()
-	list := all[:0]
-	for _, e := range all[1:] {
-		if c.mark[e] != gen && ok(e) {
-			c.mark[e] = gen
-			list = append(list, e)
-		}
-	}
-	return list
 }
 
 // extreme works on x, the value or for the maximum its complement, so that it

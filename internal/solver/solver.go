@@ -186,6 +186,7 @@ type Chain struct {
 	mark  []uint32
 
 	bounded *residual // what Bounds was asked about last
+	bounds  bounds
 }
 
 // New assembles the chain over ctx.
