@@ -301,12 +301,18 @@ func (m *Machine) pure(c *cpu.CPU, u *ir.Uop) {
 	m.set(c, u.D, v, row.Sym(e, a, b, k, uint(u.W), uint(u.X), u.Imm))
 }
 
-// symHelper makes a helper's operands concrete and runs it.
+// symHelper runs a helper, on concrete operands unless it knows what it does with others.
 func (m *Machine) symHelper(c *cpu.CPU, s *mem.Space, u *ir.Uop) (status, Stop) {
 	row := &ir.Helpers[u.Imm]
+	symbolic := false
+	row.Slots(u, func(x ir.Slot) { symbolic = symbolic || c.Sym.Has(x) }, func(ir.Slot) {})
+	var out []expr.Ref // of what it writes; nil: its operands are to be concrete
+	if symbolic && row.Sym != nil {
+		out = row.Sym(m.Ctx, u, func(x ir.Slot) expr.Ref { return m.ref(c, x) })
+	}
 	var due *Stop
 	row.Slots(u, func(x ir.Slot) {
-		if due == nil {
+		if due == nil && out == nil {
 			due = m.fix(c, x, 0)
 		}
 	}, func(ir.Slot) {})
@@ -325,6 +331,11 @@ func (m *Machine) symHelper(c *cpu.CPU, s *mem.Space, u *ir.Uop) (status, Stop) 
 	if st := m.runHelper(c, s, u); st != ok {
 		return st, Stop{}
 	}
-	row.Slots(u, func(ir.Slot) {}, func(x ir.Slot) { c.Sym.Remove(x) })
+	row.Slots(u, func(ir.Slot) {}, func(x ir.Slot) {
+		if c.Sym.Remove(x); out != nil {
+			m.set(c, x, c.R[x], out[0])
+			out = out[1:]
+		}
+	})
 	return ok, Stop{}
 }

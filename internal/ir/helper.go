@@ -1,10 +1,14 @@
 package ir
 
-import "fmt"
+import (
+	"fmt"
+
+	"symchef/internal/expr"
+)
 
 // Machine is what a helper sees: concrete registers and memory. Before a helper
 // runs, package exec concretizes the symbolic ones among the slots it reads and the memory
-// it declares; afterwards the slots it writes are concrete.
+// it declares; afterwards the slots it writes are concrete, but for what its row's Sym says.
 type Machine interface {
 	// Reg returns the register file.
 	Reg() *[NumSlots]uint64
@@ -23,6 +27,9 @@ type HelperRow struct {
 	// Mem returns the memory the helper touches: address, bytes read, bytes written.
 	// nil: none.
 	Mem func(u *Uop, r *[NumSlots]uint64) (addr uint64, read, write int)
+	// Sym returns the expressions of the slots that u writes, in the order of Slots, given those of the slots it reads; nil: these
+	// are to be concrete. Values are Run's. nil: they always are.
+	Sym func(e *expr.Ctx, u *Uop, of func(Slot) expr.Ref) []expr.Ref
 	// Run performs it. On error nothing may have been written to registers.
 	Run func(u *Uop, m Machine) error
 }

@@ -307,7 +307,7 @@ func init() {
 		x86asm.NOT:  {lift: not},
 		x86asm.MUL:  {lift: multiply(ir.MulHU)},
 		x86asm.IMUL: {lift: imul},
-		x86asm.DIV:  {lift: divide(false), note: "64 bits: operands concretized unless RDX is zeroed in the same block"},
-		x86asm.IDIV: {lift: divide(true), note: "64 bits: operands concretized unless cqo precedes in the same block"},
+		x86asm.DIV:  {lift: divide(false), note: "64 bits: operands concretized unless RDX is 0"},
+		x86asm.IDIV: {lift: divide(true), note: "64 bits: operands concretized unless RDX is the sign of RAX"},
 	})
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -164,5 +165,31 @@ func TestLuaExamples(t *testing.T) {
 				t.Logf("%d low-level paths, %d infeasible, %d queries", e.summary.Paths.Low, e.summary.Paths.Infeasible, e.summary.Solver.Queries)
 			})
 		}
+	}
+}
+
+// Integers are divided without a path for each of their values.
+func TestLuaDivision(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "division.lua")
+	if err := os.WriteFile(file, []byte(`local symchef = require "symchef"
+return function()
+  local a, b = symchef.integer("a", -1000000, 1000000), symchef.integer("b", -1000, 1000)
+  if b ~= 0 and a // b == 777 and a % b == 5 then
+    print "found"
+  end
+end
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, lua := range luas(t) {
+		if version := strings.TrimPrefix(lua, "/usr/bin/lua"); version < "5.3" {
+			continue // has no integers
+		}
+		e := runIt(t, Options{Test: file, Interpreter: lua})
+		e.sound(t)
+		if len(e.classes()) != 2 || e.summary.Paths.Low > 12 || !e.summary.Exhausted {
+			t.Errorf("%s: %d classes, %d low-level paths\n%s%s", lua, len(e.classes()), e.summary.Paths.Low, e.stdout, e.stderr)
+		}
+		t.Logf("%s: %d low-level paths", lua, e.summary.Paths.Low)
 	}
 }
