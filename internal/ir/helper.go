@@ -34,6 +34,26 @@ type HelperRow struct {
 	Run func(u *Uop, m Machine) error
 }
 
+// SymDiv is the Sym of a helper that divides RDX:RAX by slot A, unsigned, with quotient, remainder and whether the quotient is too large, where RDX
+// extends RAX. A block may not show that: it may begin behind the instruction that made it so, as after a trap was decided against.
+func SymDiv(e *expr.Ctx, u *Uop, of func(Slot) expr.Ref) []expr.Ref {
+	if of(RDX) != e.Const(0, 64) {
+		return nil
+	}
+	n, d := of(RAX), of(u.A)
+	return []expr.Ref{e.UDiv(n, d), e.URem(n, d), e.Const(0, 64)}
+}
+
+// SymIDiv is SymDiv for signed numbers.
+func SymIDiv(e *expr.Ctx, u *Uop, of func(Slot) expr.Ref) []expr.Ref {
+	n, d := of(RAX), of(u.A)
+	if of(RDX) != e.AShr(n, e.Const(63, 64)) {
+		return nil
+	}
+	over := e.And(e.Eq(n, e.Const(1<<63, 64)), e.Eq(d, e.Const(^uint64(0), 64)))
+	return []expr.Ref{e.SDiv(n, d), e.SRem(n, d), e.ZExt(over, 64)}
+}
+
 // Helpers is the helper table; Uop.Imm indexes it.
 var Helpers []HelperRow
 

@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"symchef/internal/expr"
 	"symchef/internal/ir"
 )
 
@@ -81,8 +80,8 @@ var (
 	helperCPUID   = ir.DefineHelper(ir.HelperRow{Name: "cpuid", Slots: slots([]ir.Slot{ir.RAX, ir.RCX}, []ir.Slot{ir.RAX, ir.RBX, ir.RCX, ir.RDX}), Run: cpuid})
 	helperRDTSC   = ir.DefineHelper(ir.HelperRow{Name: "rdtsc", Slots: slots(nil, []ir.Slot{ir.RAX, ir.RDX}), Run: rdtsc})
 	helperRDTSCP  = ir.DefineHelper(ir.HelperRow{Name: "rdtscp", Slots: slots(nil, []ir.Slot{ir.RAX, ir.RCX, ir.RDX}), Run: rdtscp})
-	helperDiv128  = ir.DefineHelper(ir.HelperRow{Name: "div128", Slots: divSlots, Sym: symDiv64, Run: div128})
-	helperIDiv128 = ir.DefineHelper(ir.HelperRow{Name: "idiv128", Slots: divSlots, Sym: symIDiv64, Run: idiv128})
+	helperDiv128  = ir.DefineHelper(ir.HelperRow{Name: "div128", Slots: divSlots, Sym: ir.SymDiv, Run: div128})
+	helperIDiv128 = ir.DefineHelper(ir.HelperRow{Name: "idiv128", Slots: divSlots, Sym: ir.SymIDiv, Run: idiv128})
 )
 
 // slots makes HelperRow.Slots for a fixed set.
@@ -177,25 +176,6 @@ func divSlots(u *ir.Uop, reads, writes func(ir.Slot)) {
 	writes(u.B)
 	writes(u.C)
 	writes(u.D)
-}
-
-// symDiv64 and symIDiv64 divide RAX, where RDX extends it: the block may have begun behind the instruction that made it so, as
-// after a trap was decided against.
-func symDiv64(e *expr.Ctx, u *ir.Uop, of func(ir.Slot) expr.Ref) []expr.Ref {
-	if of(ir.RDX) != e.Const(0, 64) {
-		return nil
-	}
-	n, d := of(ir.RAX), of(u.A)
-	return []expr.Ref{e.UDiv(n, d), e.URem(n, d), e.Const(0, 64)}
-}
-
-func symIDiv64(e *expr.Ctx, u *ir.Uop, of func(ir.Slot) expr.Ref) []expr.Ref {
-	n, d := of(ir.RAX), of(u.A)
-	if of(ir.RDX) != e.AShr(n, e.Const(63, 64)) {
-		return nil
-	}
-	over := e.And(e.Eq(n, e.Const(1<<63, 64)), e.Eq(d, e.Const(^uint64(0), 64)))
-	return []expr.Ref{e.SDiv(n, d), e.SRem(n, d), e.ZExt(over, 64)}
 }
 
 func div128(u *ir.Uop, m ir.Machine) error {
