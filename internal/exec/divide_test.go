@@ -60,9 +60,10 @@ func TestDivide(t *testing.T) {
 			c.SetSym(ir.RCX, model[1], y)
 			m.set(&c, ir.RDX, e.Eval(form.rdx(e, x), model), form.rdx(e, x))
 			start := c
-			st, stop := stopped, Stop{}
+			st := stopped
 			for st == stopped {
 				c = start
+				var stop Stop
 				if _, st, stop = m.concolic(&c, s, blk, 0); st == stopped && !p.answer(t, e, stop, model) {
 					t.Fatalf("%s: %+v", form.name, stop)
 				}
