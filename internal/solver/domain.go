@@ -38,11 +38,14 @@ const (
 // kept is what expressions are over their one variable, each for the frame that was asked for last.
 type kept[T ~[]uint64] struct {
 	index []uint32 // by Ref: 1 + the number in all; 0: none
-	all   []struct {
-		frame
-		words T
-	}
+	all   []framed[T]
 	words int // in all
+}
+
+// framed are words for the values of a frame.
+type framed[T ~[]uint64] struct {
+	frame
+	words T
 }
 
 // of returns what is kept of r in f; nil if nothing is.
@@ -61,10 +64,7 @@ func (k *kept[T]) keep(r expr.Ref, f frame, words T, n int) {
 	if len(k.index) <= n {
 		k.index = append(k.index, make([]uint32, n+n/2+1-len(k.index))...)
 	}
-	k.all = append(k.all, struct {
-		frame
-		words T
-	}{f, words})
+	k.all = append(k.all, framed[T]{f, words})
 	k.index[r] = uint32(len(k.all))
 	k.words += len(words)
 }
