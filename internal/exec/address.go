@@ -121,13 +121,13 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 	e := m.Ctx
 	idx := k.index(e)
 	if !s.HasSym(k.lo, span) {
-		m.constant.bytes = slices.Grow(m.constant.bytes[:0], int(span))[:span]
-		all := m.constant.bytes
+		m.tables.bytes = slices.Grow(m.tables.bytes[:0], int(span))[:span]
+		all := m.tables.bytes
 		if s.Read(k.lo, all) != nil {
 			return stopped, decide
 		}
 		iw := uint(max(bits.Len64(k.n-1), 1))
-		r := m.constant.read(e, tableKey{e.Extract(idx, 0, iw), k.lo, k.step, k.n, n}, all)
+		r := m.tables.read(e, tableKey{e.Extract(idx, 0, iw), k.lo, k.step, k.n, n}, all)
 		m.set(c, u.D, number(all[now-k.lo:][:n]), r)
 		return ok, Stop{}
 	}

@@ -194,7 +194,7 @@ type Machine struct {
 	unsup   string
 	view    helperView // of the helper that runs
 
-	constant tables
+	tables tables
 }
 
 // New returns a machine whose expressions live in ctx.

@@ -52,8 +52,8 @@ func TestTablesAgain(t *testing.T) {
 			}
 		}
 		if k == 1500 { // the next load finds no room
-			clear(a.m.constant.known)
-			a.m.constant.cells = maxCells
+			clear(a.m.tables.known)
+			a.m.tables.cells = maxCells
 		}
 		a.m.use(a.s)
 		x, w := all[r.IntN(len(all))], widths[r.IntN(len(widths))]
@@ -80,10 +80,10 @@ func TestTablesAgain(t *testing.T) {
 		t.Errorf("%d loads read what was read before", same)
 	}
 	cells := 0
-	for _, known := range a.m.constant.known {
+	for _, known := range a.m.tables.known {
 		cells += len(known.cells)
 	}
-	if cells != a.m.constant.cells || cells == 0 {
-		t.Errorf("%d cells are remembered, %d are counted", cells, a.m.constant.cells)
+	if cells != a.m.tables.cells || cells == 0 {
+		t.Errorf("%d cells are remembered, %d are counted", cells, a.m.tables.cells)
 	}
 }

@@ -141,6 +141,3 @@ func (c *Ctx) Select(vals []uint64, idx Ref, w uint) Ref {
 	}
 	return c.build(term{kind: Select, w: w, a: idx, b: Ref(c.internTable(vals, w))})
 }
-
-// Steps finds x of a few bits that i is computed from by constants alone, and how; nil if there is none, or i is x.
-func (c *Ctx) Steps(i Ref) (x Ref, at func(uint64) uint64) { return c.steps(i) }

@@ -166,7 +166,7 @@ func selectRules() []rule {
 		}},
 		// match: Select(t, a narrow x multiplied by, added to or joined with constants)  result: Select(those entries, x)
 		{name: "select-steps", kind: Select, apply: func(c *Ctx, t term) Ref {
-			x, at := c.steps(t.a)
+			x, at := c.Steps(t.a)
 			if at == nil {
 				return 0
 			}
@@ -254,16 +254,16 @@ func (c *Ctx) reach(t term) (lo, hi uint64, at []uint64) {
 	return lo, hi, append(append([]uint64(nil), vals[lo:]...), 0)
 }
 
-// maxSteps is the width of the widest x that steps looks for.
+// maxSteps is the width of the widest x that Steps looks for.
 const maxSteps = 8
 
-// steps finds x of at most maxSteps bits that i is computed from by constants
+// Steps finds x of at most maxSteps bits that i is computed from by constants
 // alone, and how; nil where there is none, or i is x.
-func (c *Ctx) steps(i Ref) (x Ref, at func(uint64) uint64) {
+func (c *Ctx) Steps(i Ref) (x Ref, at func(uint64) uint64) {
 	w := c.Width(i)
 	var inner func(uint64) uint64
 	next := func(r Ref) { // r takes the place of i
-		if x, inner = c.steps(r); inner == nil && c.Width(r) <= maxSteps {
+		if x, inner = c.Steps(r); inner == nil && c.Width(r) <= maxSteps {
 			x, inner = r, func(v uint64) uint64 { return v }
 		}
 	}

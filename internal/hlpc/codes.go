@@ -42,7 +42,10 @@ const (
 	maxCodes    = 1 << 16 // code objects that are remembered, at most
 )
 
-var errIdentity = errors.New("the identity of a code object is too long")
+var (
+	errIdentity = errors.New("the identity of a code object is too long")
+	errStep     = errors.New("operands of texts are no bytes apart")
+)
 
 // at is the code object at address that holds pc, where the interpreter's module lies bias above its own addresses; nil if there is none.
 func (c *codes) at(address, pc, bias uint64) *codeObject {
@@ -127,7 +130,7 @@ const minAddress, maxAddress = 0x5500_0000_0000, 0x7fff_ffff_ffff
 // texts is code whose operands lie step bytes apart: with 0 for those that are addresses, and behind it the texts that are there.
 func texts(t *transcript, code []byte, step uint64) ([]byte, error) {
 	if step == 0 {
-		return nil, errIdentity
+		return nil, errStep
 	}
 	out := code
 	for at := uint64(0); at+8 <= uint64(len(code)); at += step {
@@ -168,6 +171,19 @@ func (t *transcript) Read(addr uint64, p []byte) error {
 		return err
 	}
 	return t.note(addr, bytes.Clone(p))
+}
+
+// fields reads numbers of objects. After an error all of them are 0.
+type fields struct {
+	t   *transcript
+	err error
+}
+
+func (f *fields) number(addr uint64, n int) (v uint64) {
+	if f.err == nil {
+		v, f.err = f.t.ReadU(addr, n)
+	}
+	return v
 }
 
 // text reads up to a NUL.

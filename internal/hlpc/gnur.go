@@ -34,18 +34,8 @@ const (
 // Sizes of elements in bytes.
 var rElement = map[uint64]uint64{rLogical: 4, rInteger: 4, rReal: 8, rComplex: 16, rRaw: 1}
 
-// rReader reads R's objects. After an error all that it returns is empty.
-type rReader struct {
-	t   *transcript
-	err error
-}
-
-func (r *rReader) number(addr uint64, n int) (v uint64) {
-	if r.err == nil {
-		v, r.err = r.t.ReadU(addr, n)
-	}
-	return v
-}
+// rReader reads R's objects.
+type rReader struct{ fields }
 
 func (r *rReader) pointer(addr uint64) uint64 { return r.number(addr, 8) }
 
@@ -131,7 +121,7 @@ func (r *rReader) file(env uint64) string {
 // depend on it. Expressions, of which errors speak, and code of other objects are not among it: functions without sources that differ in a quoted
 // expression alone are one. The file of the first source reference comes before all.
 func rConstants(t *transcript, vector uint64) ([]byte, error) {
-	r := &rReader{t: t}
+	r := &rReader{fields{t: t}}
 	var out []byte
 	file := ""
 	field := func(b []byte) { out = append(binary.AppendUvarint(out, uint64(len(b))), b...) }

@@ -310,7 +310,7 @@ func (t *Tracer) step(sys *kernel.System, s *mem.Space, c *cpu.CPU, call bool, p
 	}
 	t.one[0] = exec.Note{Offset: pc - top.code.Start, Target: target}
 	t.runs = t.runs[:0]
-	t.addRun(t.one[:], true)
+	t.addRun(t.one[:], true) // if it was dispatched before, that was seen above
 	t.tell(sys)
 	t.know(object)
 }

@@ -22,15 +22,17 @@ func (c *Chain) Bounds(q Query, value expr.Ref) (lo, hi uint64, res Result) {
 		c.stats.Folded++
 	}
 	conj := c.about(q.Conjuncts, value)
-	known := c.bounds.of(value, conj)
-	if known == nil {
-		known = &bound{value: value, conj: slices.Clone(conj)}
-		if known.lo, known.hi, res = c.boundsAbout(conj, value, m); res != Sat {
-			return 0, 0, res
-		}
-		c.bounds.keep(known)
+	b := &bound{value: value, conj: conj}
+	key := b.key()
+	if known := c.bounds.of(key, b); known != nil {
+		return known.lo, known.hi, Sat
 	}
-	return known.lo, known.hi, Sat
+	b.conj = slices.Clone(conj)
+	if b.lo, b.hi, res = c.boundsAbout(conj, value, m); res != Sat {
+		return 0, 0, res
+	}
+	c.bounds.keep(key, b)
+	return b.lo, b.hi, Sat
 }
 
 // boundsAbout is Bounds where conj, of which m is a model, has nothing to do with other variables than those of value.
@@ -66,7 +68,7 @@ type bound struct {
 
 const maxBoundRefs = 1 << 20 // expressions that are remembered with bounds
 
-func (b *bound) hash() uint64 {
+func (b *bound) key() uint64 {
 	h := uint64(b.value)
 	for _, e := range b.conj {
 		h = (h ^ uint64(e)) * 0x9e3779b97f4a7c15
@@ -75,22 +77,21 @@ func (b *bound) hash() uint64 {
 	return h
 }
 
-// of returns what is remembered; nil if nothing is.
-func (b *bounds) of(value expr.Ref, conj []expr.Ref) *bound {
-	q := bound{value: value, conj: conj}
-	if k := b.known[q.hash()]; k != nil && k.value == value && slices.Equal(k.conj, conj) {
+// of returns what is remembered of q, which has the key; nil if nothing is.
+func (b *bounds) of(key uint64, q *bound) *bound {
+	if k := b.known[key]; k != nil && k.value == q.value && slices.Equal(k.conj, q.conj) {
 		return k
 	}
 	return nil
 }
 
-// keep remembers k; of several with one hash, the last.
-func (b *bounds) keep(k *bound) {
+// keep remembers k; of several with one key, the last.
+func (b *bounds) keep(key uint64, k *bound) {
 	if b.known == nil || b.refs > maxBoundRefs {
 		b.known, b.refs = map[uint64]*bound{}, 0
 	}
 	b.refs += len(k.conj) + 1
-	b.known[k.hash()] = k
+	b.known[key] = k
 }
 
 // about returns those of conj that share variables with value, directly or through others. A path may have

@@ -10,13 +10,22 @@ import (
 func TestBoundsKept(t *testing.T) {
 	var b bounds
 	l := []expr.Ref{3, 4}
-	b.keep(&bound{value: 7, conj: l, lo: 1, hi: 2})
-	if k := b.of(7, []expr.Ref{3, 4}); k == nil || k.lo != 1 || k.hi != 2 || b.of(7, l[:1]) != nil || b.of(8, l) != nil || b.of(7, []expr.Ref{4, 3}) != nil {
+	keep := func(k bound) { b.keep(k.key(), &k) }
+	of := func(value expr.Ref, conj ...expr.Ref) *bound {
+		q := &bound{value: value, conj: conj}
+		return b.of(q.key(), q)
+	}
+	keep(bound{value: 7, conj: l, lo: 1, hi: 2})
+	if k := of(7, 3, 4); k == nil || k.lo != 1 || k.hi != 2 || of(7, 3) != nil || of(8, 3, 4) != nil || of(7, 4, 3) != nil {
 		t.Errorf("kept %+v", b.known)
 	}
-	b.keep(&bound{value: 8, conj: make([]expr.Ref, maxBoundRefs)})
-	b.keep(&bound{value: 9, conj: l, lo: 5})
-	if b.of(7, l) != nil || b.of(9, l) == nil || b.refs != 3 {
+	other := &bound{value: 8, conj: l}
+	if first := (&bound{value: 7, conj: l}).key(); b.of(first, other) != nil {
+		t.Error("the key alone is compared")
+	}
+	keep(bound{value: 8, conj: make([]expr.Ref, maxBoundRefs)})
+	keep(bound{value: 9, conj: l, lo: 5})
+	if of(7, l...) != nil || of(9, l...) == nil || b.refs != 3 {
 		t.Errorf("kept %d, with %d expressions", len(b.known), b.refs)
 	}
 }
