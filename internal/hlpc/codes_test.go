@@ -138,4 +138,10 @@ func TestRingOfConstants(t *testing.T) {
 	if b, err := read(); err != nil || len(b) == 0 {
 		t.Errorf("%x, %v", b, err)
 	}
+	if err := s.WriteU(vector+rElements, 0x90000, 8); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := read(); err == nil {
+		t.Errorf("a constant where nothing is mapped is %x", b)
+	}
 }

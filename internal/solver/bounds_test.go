@@ -19,9 +19,10 @@ func TestBoundsKept(t *testing.T) {
 	if k := of(7, 3, 4); k == nil || k.lo != 1 || k.hi != 2 || of(7, 3) != nil || of(8, 3, 4) != nil || of(7, 4, 3) != nil {
 		t.Errorf("kept %+v", b.known)
 	}
-	other := &bound{value: 8, conj: l}
-	if first := (&bound{value: 7, conj: l}).key(); b.of(first, other) != nil {
-		t.Error("the key alone is compared")
+	for _, other := range []*bound{{value: 8, conj: l}, {value: 7, conj: []expr.Ref{4, 3}}} {
+		if first := (&bound{value: 7, conj: l}).key(); b.of(first, other) != nil {
+			t.Error("the key alone is compared")
+		}
 	}
 	keep(bound{value: 8, conj: make([]expr.Ref, maxBoundRefs)})
 	keep(bound{value: 9, conj: l, lo: 5})
