@@ -185,7 +185,7 @@ end
 		if version := strings.TrimPrefix(lua, "/usr/bin/lua"); version < "5.3" {
 			continue // has no integers
 		}
-		e := runIt(t, Options{Test: file, Interpreter: lua})
+		e := runIt(t, Options{Test: file, Interpreter: lua, MaxPaths: 50})
 		e.sound(t)
 		if len(e.classes()) != 2 || e.summary.Paths.Low > 12 || !e.summary.Exhausted {
 			t.Errorf("%s: %d classes, %d low-level paths\n%s%s", lua, len(e.classes()), e.summary.Paths.Low, e.stdout, e.stderr)
