@@ -1,17 +1,18 @@
 # Everything a developer types. `make check` is the whole gate.
-.PHONY: symchef test check fmt bench bench-merge bench-solver bench-search conformance cpu-check fuzz mutate
+.PHONY: symchef test check fmt bench bench-merge bench-solver bench-search conformance cpu-check fuzz mutate reliability picture soak
 
 symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
 
+# The two packages that take longest go first, side by side.
 test: symchef
-	go test -timeout 20m ./...
+	go test -timeout 60m ./internal/session ./cmd/symchef ./...
 
 check: symchef
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.7.0 ./...
-	go test ./...
+	go test -timeout 60m ./...
 	git diff --exit-code
 
 fmt:
@@ -48,19 +49,32 @@ bench-search:
 mutate:
 	go run ./internal/mutate -n 50
 
+# Explorations with limits of memory, one after the other, watched from outside; SOAK is how long in all.
+SOAK ?= 1h
+soak:
+	SYMCHEF_SOAK=$(SOAK) go test -run TestSoak -v -timeout 0 ./cmd/symchef
+
+# The picture of README, the text of a run on a Debian package: docs/finding.svg.
+picture:
+	go test ./cmd/symchef -run TestPicture -update
+
 conformance: symchef
 	go test -timeout 60m ./internal/conformance -long
 	go test -timeout 0 ./internal/conformance/cpython -long -update
 	sh internal/conformance/upstream/fetch.sh $${XDG_CACHE_HOME:-$$HOME/.cache}/symchef-sources
 	go test -timeout 0 ./internal/conformance/upstream -long -update
 
-# Every instruction form on 2,000,000 states against the processor; about an hour. SYMCHEF_SEED and SYMCHEF_FIRST (the rounds
-# that are done) go on with a run that was interrupted.
+# Every instruction form on 2,000,000 states against the processor; about an hour. SYMCHEF_SEED, as the log has it, and SYMCHEF_FIRST (the
+# rounds that are done) go on with a run that was interrupted.
 cpu-check:
-	SYMCHEF_ROUNDS=100 go test -timeout 0 -run TestForms -v ./internal/cpucheck
+	SYMCHEF_SEED=$${SYMCHEF_SEED:-random} SYMCHEF_ROUNDS=100 go test -timeout 0 -run TestForms -v ./internal/cpucheck
 
 # Every parser of bytes that may be hostile, FUZZTIME each.
 FUZZTIME ?= 10m
 fuzz:
 	@grep -ro --include=*_test.go '^func Fuzz[A-Za-z]*' cmd internal | sed 's,/[^/]*:func , ,' | sort | while read dir name; do \
 		echo "$$dir $$name"; go test ./$$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 || exit 1; done
+
+# Every command of docs/reliability.md, long versions of tests included, on fresh seeds.
+reliability: symchef
+	@grep -o '`go test [^`]*`' docs/reliability.md | tr -d '`' | sed 's/\\|/|/g' | sort -u | while read -r c; do echo "$$c"; SYMCHEF_SLOW=1 SYMCHEF_SEED=$${SYMCHEF_SEED:-random} sh -c "$$c" || exit 1; done

@@ -4,7 +4,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -35,16 +37,19 @@ var layers = map[string]string{
 	"internal/device":               "",                                                            // the guest protocol's codec
 	"internal/testcase":             "",                                                            // data
 	"internal/interp":               "device ehframe expr guestlib",                                // descriptions
-	"internal/ehframe":              "",                                                            // functions of stripped ELF files
+	"internal/ehframe":              "",                                                            // functions and call frames of stripped ELF files
 	"internal/hlpc":                 "cpu ehframe exec expr guest interp ir kernel mem nativeboot", // calibration and tracing; never changes a state
 	"internal/high":                 "cpu exec hlpc kernel mem",                                    // paths of the interpreted program
 	"internal/state":                "cpu device exec expr high kernel mem testcase",
 	"internal/search":               "", // sees candidates, no engine package
 	"internal/explore":              "device exec expr high interp kernel mem search solver state testcase",
-	"internal/rundir":               "testcase",
-	"internal/replay":               "rundir testcase",
-	"internal/emit":                 "testcase",
+	"internal/disk":                 "", // files of symchef's own on the host
+	"internal/rundir":               "disk testcase",
+	"internal/replay":               "disk guest rundir testcase", // its temporary folders
+	"internal/emit":                 "guest testcase",
 	"internal/complete":             "",                    // tests only
+	"internal/pace":                 "",                    // tests only: more time on a busy host
+	"internal/seed":                 "",                    // tests only: what random tests start from
 	"internal/mutate":               "mutate/image smtlib", // a tool: faults for the tests to find
 	"internal/mutate/image":         "expr ir lift smtlib", // what packages make, to be compared
 	"internal/conformance/cpython":  "session",             // other people's tests
@@ -91,6 +96,24 @@ func TestLayers(t *testing.T) {
 			}
 		}
 		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSeeds fails on a test that is random in another way than by internal/seed.
+func TestSeeds(t *testing.T) {
+	global := regexp.MustCompile(`\brand\.([A-MO-Z]\w*|N)\(|crypto/rand|\brand\.New\w*\(.*time\.Now`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") || path == "deps_test.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range global.FindAllString(string(text), -1) {
+			t.Errorf("%s: %s is not repeatable", path, m)
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

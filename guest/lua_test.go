@@ -56,25 +56,81 @@ func TestLuaReplay(t *testing.T) {
 			continue
 		}
 		ran = true
-		os.Remove(out)
-		cmd := exec.Command(lua, filepath.Join(dir, "lua", "symchef.lua"), test)
-		cmd.Env = append(os.Environ(), "SYMCHEF_REPLAY="+in, "SYMCHEF_OUTCOME="+out)
-		if b, err := cmd.CombinedOutput(); err != nil || len(b) > 0 {
-			t.Errorf("%s: %v %s", lua, err, b)
-		}
-		b, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var r result
-		if err := json.Unmarshal(b, &r); err != nil {
-			t.Fatalf("%s: %v in %s", lua, err, b)
-		}
+		b, r := replayLua(t, lua, dir, test, in, out)
 		if want := []string{"a 1 nil true " + text, ""}; r.Kind != "exception" || r.Type != "error" || r.Message != "m\x01\"\\\n\x7f" || !slices.Equal(r.Log, want) {
 			t.Errorf("%s: %s", lua, b)
 		}
 	}
 	if !ran {
 		t.Skip("skipped: no Lua is installed")
+	}
+}
+
+// replayLua runs test by the guest library below dir, with the inputs of the file in; it returns the content of out, the outcome, as text and read.
+func replayLua(t *testing.T, lua, dir, test, in, out string) ([]byte, result) {
+	t.Helper()
+	os.Remove(out)
+	cmd := exec.Command(lua, filepath.Join(dir, "lua", "symchef.lua"), test)
+	cmd.Env = append(os.Environ(), "SYMCHEF_REPLAY="+in, "SYMCHEF_OUTCOME="+out)
+	if b, err := cmd.CombinedOutput(); err != nil || len(b) > 0 {
+		t.Errorf("%s: %v %s", lua, err, b)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r result
+	if err := json.Unmarshal(b, &r); err != nil {
+		t.Fatalf("%s: %v in %s", lua, err, b)
+	}
+	return b, r
+}
+
+// luaReturns are tests, and what they return, as testcase.Value shows it.
+var luaReturns = []struct{ name, body, want, old string }{ // old: where numbers have no bytes
+	{"nothing", "", "None", ""},
+	{"several", "return nil, 'a', true, nil", "(None, 'a', True, None)", ""},
+	{"numbers", "return { 1, -1, math.mininteger, 1.5, -0.0, 1/0, 2^53 }", "[1, -1, -9223372036854775808, 1.5, -0.0, inf, 9007199254740992.0]", "-"},
+	{"texts", `return { "", "a", "\195\169", "\255\0", "'" }`, `['', 'a', 'é', '\xff\x00', '\'']`, ""},
+	{"tables", "return { { 'p', { k = {} } }, { zz = 'z', a = 'b', [true] = 'c', [print] = 1 }, {} }", "[['p', {'k': []}], {'a': 'b', 'zz': 'z', True: 'c', ...: ...}, []]", ""},
+	{"holes", "return { 'a', nil, 'c', [10] = 'd' }", "{1: 'a', 3: 'c', 10: 'd'}", "{...: 'a', ...: 'c', ...: 'd'}"},
+	{"objects", "return print, io.stdout, setmetatable({ 'x' }, { __name = 'C' }), setmetatable({ 'x' }, { __index = error, __len = error, __pairs = error })",
+		"(<function>, <FILE*>, <C>, ['x'])", "(<function>, <userdata>, <C>, ['x'])"},
+	{"cycle", "local t = {} t[1] = t return t", "[[[[[[[[...]]]]]]]]", ""},
+	{"long", "return { ('x'):rep(5000), 'y', (function() local t = {} for i = 1, 5000 do t[i] = i end return t end)() }", "[..., 'y', ...]", ""},
+}
+
+// TestLuaReturned holds what the library says a test returned against every Lua there is.
+func TestLuaReturned(t *testing.T) {
+	dir := t.TempDir()
+	if err := guestlib.Extract(dir); err != nil {
+		t.Fatal(err)
+	}
+	test, in, out := filepath.Join(dir, "test.lua"), filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")
+	if err := os.WriteFile(in, []byte(`{"version":1,"inputs":[]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []string{"5.4", "5.3", "5.2", "5.1"} {
+		lua := "/usr/bin/lua" + v
+		if _, err := os.Stat(lua); err != nil {
+			t.Logf("skipped: %s is not installed", lua)
+			continue
+		}
+		for _, tt := range luaReturns {
+			if err := os.WriteFile(test, []byte("return function() "+tt.body+" end\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, r := replayLua(t, lua, dir, test, in, out)
+			want := tt.want
+			if tt.old != "" && v < "5.3" {
+				want = tt.old
+			}
+			if tt.name == "objects" && v == "5.2" {
+				want = tt.old
+			}
+			if got := r.returned(t); want != "-" && got.String() != want {
+				t.Errorf("%s: %s: %s %s\n%s, want\n%s", lua, tt.name, r.Kind, r.Message, got, want)
+			}
+		}
 	}
 }

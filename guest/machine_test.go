@@ -1,10 +1,10 @@
 package guestlib_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +15,8 @@ import (
 	"symchef/internal/device"
 	"symchef/internal/expr"
 	"symchef/internal/interp"
+	"symchef/internal/seed"
+	"symchef/internal/testcase"
 )
 
 // bootstrap runs a test in machine mode with descriptor 3 for the device.
@@ -44,6 +46,9 @@ type fakeDevice struct {
 	log     []string
 	usage   string
 	stdout  string
+
+	returned testcase.Value
+	frames   []string
 }
 
 // machine runs a test file's text in machine mode over the values.
@@ -102,6 +107,8 @@ func machine(t *testing.T, lib, text string, values map[string]any) *fakeDevice 
 
 // serve answers one request; nil ends the process.
 func (d *fakeDevice) serve(line []byte) []byte {
+	end := bytes.IndexByte(line, '\n') + 1
+	line, body := line[:end], line[end:]
 	q, err := device.Parse(line)
 	if err != nil {
 		d.t.Errorf("%q: %v", line, err)
@@ -150,6 +157,23 @@ func (d *fakeDevice) serve(line []byte) []byte {
 		return nil
 	case device.VerbConcretize:
 		d.read(q)
+	case device.VerbSymbolic:
+		return device.OK(0)
+	case device.VerbReturned:
+		d.returned = testcase.Value(body)
+		if err := q.CheckBody(len(body)); err != nil {
+			d.t.Error(err)
+		}
+		if err := d.returned.Check(); err != nil {
+			d.t.Errorf("%q: %v", body, err)
+		}
+	case device.VerbFrames:
+		for _, f := range q.Frames {
+			d.frames = append(d.frames, filepath.Base(f))
+		}
+	case device.VerbValue:
+		v := d.values[d.inputs[q.ID].Name].(int64) - q.Less
+		return append(device.OK(), binary.LittleEndian.AppendUint64(nil, uint64(v))...)
 	}
 	return device.OK()
 }
@@ -236,9 +260,7 @@ class T(SymbolicTest):
 // TestMachineInts: placed ints behave as ints in every range, and nothing else changes.
 func TestMachineInts(t *testing.T) {
 	lib := library(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	for _, tt := range []struct {
 		layout string
 		lo, hi int64
@@ -323,7 +345,7 @@ func TestMachineSequences(t *testing.T) {
 	if want := "hello,begin,input str,place str,input str,place str,input str,place str1,input str,input bytes,place bytes,input bytes,place bytes1,concretize"; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got)
 	}
-	if want := "log,log,log,expect,outcome,end"; !strings.HasSuffix(got, want) {
+	if want := "log,log,log,expect,frames,outcome"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -332,14 +354,15 @@ func TestMachineSequences(t *testing.T) {
 func TestMachineEnds(t *testing.T) {
 	lib := library(t)
 	for _, tt := range []struct{ name, text, want string }{
-		{"ok", "def test_a(): print('hi')", "ok  |hi\n||hello,begin,outcome,end"},
-		{"assertion", "def test_a(): assert 0, 'caf\u00e9'", "assertion AssertionError café|||hello,begin,outcome,end"},
-		{"exit", "import sys\ndef test_a(): sys.exit(2)", "exception SystemExit 2|||hello,begin,outcome,end"},
-		{"set-up fails", "import symchef\nclass T(symchef.SymbolicTest):\n  def setUp(self): 1/0\n  def runTest(self): pass", "exception ZeroDivisionError division by zero|||hello,begin,outcome,end"},
+		{"ok", "def test_a(): print('hi')", "ok  |hi\n||hello,begin,returned,outcome"},
+		{"assertion", "def test_a(): assert 0, 'caf\u00e9'", "assertion AssertionError café|||hello,begin,frames,outcome"},
+		{"exit", "import sys\ndef test_a(): sys.exit(2)", "exception SystemExit 2|||hello,begin,frames,outcome"},
+		{"set-up fails", "import symchef\nclass T(symchef.SymbolicTest):\n  def setUp(self): 1/0\n  def runTest(self): pass", "exception ZeroDivisionError division by zero|||hello,begin,frames,outcome"},
+		{"what waits for begin", "import symchef\nsymchef.expect(ZeroDivisionError)\nclass T(symchef.SymbolicTest):\n  def setUp(self): self.log('early')\n  def runTest(self):\n    self.log('late')\n    1/0", "expected ZeroDivisionError division by zero|||hello,begin,expect,log,log,frames,outcome"},
 		{"prune", "import symchef\ndef test_a(n: symchef.Int(0, 9)): symchef.assume(n > 5)", "  |||hello,begin,input int,place int1,prune"},
 		{"usage", "x = 1", "  ||no SymbolicTest subclass and no test_* function in the file|hello,usage"},
 		{"refused", "import symchef\ndef test_a(): symchef.getInt('unknown', 1)", "  ||no value for unknown|hello,begin,input int,usage"},
-		{"few imports", "import sys\ndef test_a(): print([m for m in ('re', 'json', 'inspect', 'traceback', 'enum') if m in sys.modules])", "ok  |[]\n||hello,begin,outcome,end"},
+		{"few imports", "import sys\ndef test_a(): print([m for m in ('re', 'json', 'inspect', 'traceback', 'enum') if m in sys.modules])", "ok  |[]\n||hello,begin,returned,outcome"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := machine(t, lib, tt.text+"\n", map[string]any{"n": int64(3)})

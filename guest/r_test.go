@@ -22,7 +22,7 @@ run <- function() {
   symchef$log("a", 1L, TRUE, s)
   symchef$log()
   cat("out\n")
-  reg.finalizer(environment(), function(e) cat("not seen\n"), onexit = TRUE)
+  reg.finalizer(environment(), function(e) cat("at the end\n"), onexit = TRUE)
   stop("m\001\"\\\n\177", "\u00e9")
 }
 `
@@ -69,7 +69,7 @@ func TestRReplay(t *testing.T) {
 		return r
 	}
 	r := run(test)
-	if want := []string{"a 1 TRUE " + text, ""}; r.Kind != "exception" || r.Type != "simpleError" || r.Message != "m\x01\"\\\n\x7fé (test.R:12)" || !slices.Equal(r.Log, want) || r.stdout != "out\n" || r.status != 0 {
+	if want := []string{"a 1 TRUE " + text, ""}; r.Kind != "exception" || r.Type != "simpleError" || r.Message != "m\x01\"\\\n\x7fé (test.R:12)" || !slices.Equal(r.Log, want) || r.stdout != "out\nat the end\n" || r.status != 0 {
 		t.Errorf("%+v", r)
 	}
 	for text, want := range map[string]string{
@@ -77,7 +77,7 @@ func TestRReplay(t *testing.T) {
 		"stop('no file')\n":    "mistake.R: no file",
 		"x <- 1\n":             "mistake.R: no test: define a function run or test...",
 		"symchef$integer('n')": "mistake.R: inputs exist only inside a test run by symchef",
-		"run <- function() symchef$integer('n', 5L, 1L)": "mistake.R: input n: needs whole numbers, least <= most",
+		"run <- function() symchef$integer('n', 5L, 1L)": "mistake.R: input n: integer(name, least, most, default) needs whole numbers, least <= most",
 		"run <- function() symchef$raw('n', 1L)":         "mistake.R: replay: the test declares bytes n, the file has str sé\"",
 	} {
 		test := filepath.Join(dir, "mistake.R")

@@ -44,6 +44,8 @@ type result struct {
 	Version             int
 	Kind, Type, Message string
 	Log                 []string
+	Hex                 string `json:"returned_hex"`
+	Frames              []string
 	stdout, stderr      string
 	status              int
 }
@@ -278,7 +280,7 @@ class T(SymbolicTest):
 		{"none", file("none.py", "x = 1\n"), nil, "usage  " + dir + "/none.py: no SymbolicTest subclass and no test_* function in the file||[]", 2},
 		{"missing file", dir + "/absent.py", nil, "usage  " + dir + "/absent.py: importing it failed: FileNotFoundError: [Errno 2] No such file or directory: '" + dir + "/absent.py'||[]", 2},
 		{"syntax", file("syntax.py", "def f(:\n"), nil, "usage  " + dir + "/syntax.py:1: syntax error: invalid syntax||[]", 2},
-		{"import", file("imp.py", "import nothing_like_this\n"), nil, "usage  " + dir + "/imp.py: importing it failed: ModuleNotFoundError: No module named 'nothing_like_this'||[]", 2},
+		{"import", file("imp.py", "import nothing_like_this\n"), nil, "usage  " + dir + "/imp.py: importing it failed: ModuleNotFoundError: No module named 'nothing_like_this'; PYTHONPATH says where modules are, --interpreter which Python has them||[]", 2},
 		{"package", inPackage, nil, "ok  |relative pkg.test_p\n|[]", 0},
 		{"all kinds", kinds, []value{str("s", ""), {Name: "b", Type: "bytes", Hex: "00ff"}, integer("i", 3), {Name: "f", Type: "bool", Value: false}, {Name: "c", Type: "choice", Value: 0}},
 			"ok  | b'\\x00\\xff' 3 False p 7 z\n|[one 2]", 0},
@@ -293,6 +295,18 @@ class T(SymbolicTest):
 		{"expected", file("x.py", head+"def test_a():\n  expect(LookupError)\n  [][0]\n"), nil, "expected IndexError list index out of range||[]", 0},
 		{"pruned", file("p.py", head+"def test_a(n: Int(0, 9)):\n  assume(n > 5)\n  print(n)\n"), []value{integer("n", 3)}, "pruned  ||[]", 0},
 		{"future annotations", file("f.py", "from __future__ import annotations\n"+head+"def test_a(s: Str(4, 1), /, *, b: symchef.Bool): print(s, b)\n"), []value{str("s", "hi"), {Name: "b", Type: "bool", Value: true}}, "ok  |hi True\n|[]", 0},
+		{"defaults", file("d.py", head+"def test_a(n: Int(0, 9) = 4, *, verbose=False, word: str = 'w', c: symchef.Choice('p', 'q') = 'q', **more): print(n, verbose, word, c, more)\n"),
+			[]value{integer("n", 5), {Name: "c", Type: "choice", Value: 1}}, "ok  |5 False w q {}\n|[]", 0},
+		{"future annotations in quotes", file("fq.py", "from __future__ import annotations\n"+head+"def test_a(s: 'Str(4, 1)', /, *, b: 'symchef.Bool'): print(s, b)\n"), []value{str("s", "hi"), {Name: "b", Type: "bool", Value: true}}, "ok  |hi True\n|[]", 0},
+		{"annotated", file("an.py", "from __future__ import annotations\nfrom typing import Annotated\n"+head+"def test_a(n: Annotated[int, Int(0, 9)], /, m=3): print(n, m)\n"),
+			[]value{integer("n", 5)}, "ok  |5 3\n|[]", 0},
+		{"wrapped", file("w.py", head+"import functools\ndef twice(f):\n  @functools.wraps(f)\n  def g(*args, **kw): f(*args, **kw); return f(*args, **kw)\n  return g\n@twice\ndef test_a(n: Int(0, 9)): print(n)\n"),
+			[]value{integer("n", 5)}, "ok  |5\n5\n|[]", 0},
+		{"method's parameters", file("mp.py", head+"class T(SymbolicTest):\n  def runTest(self, n: 'Int(0, 9)', *, s: Str(2)): print(n, s)\n"),
+			[]value{integer("n", 5), str("s", "ab")}, "ok  |5 ab\n|[]", 0},
+		{"annotation that fails", file("af.py", "from __future__ import annotations\n"+head+"def test_a(n: Integer(3)): pass\n"), nil,
+			"usage  " + dir + "/af.py: test_a: the annotation of parameter n, Integer(3): NameError: name 'Integer' is not defined||[]", 2},
+		{"coroutine", file("co.py", head+"async def test_a(): pass\n"), nil, "usage  " + dir + "/co.py: test_a: generators and coroutines cannot be tests: run them in a plain function, as asyncio.run does||[]", 2},
 		{"no annotation", file("n.py", head+"def test_a(s): pass\n"), nil, "usage  " + dir + "/n.py: test_a: parameter s needs an annotation such as symchef.Str(10)||[]", 2},
 		{"bad sizes", file("bs.py", head+"def test_a(): getString('s', 'abc', max_size=2)\n"), nil, "usage  " + dir + "/bs.py: input s: the default's length, 3, is not within the sizes 0 to 2||[]", 2},
 		{"bad bounds", file("bb.py", head+"def test_a(): getInt('i', 5, 4)\n"), nil, "usage  " + dir + "/bb.py: input i: needs -2**63 <= min_value <= default <= max_value < 2**63, not -9223372036854775808, 5, 4||[]", 2},

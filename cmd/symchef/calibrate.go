@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +37,7 @@ func calibrateCmd() *cobra.Command {
 			if asJSON {
 				writeJSON(r)
 			} else {
-				r.Write(os.Stdout)
+				r.Write(stdout)
 			}
 			return nil
 		},
@@ -51,7 +50,7 @@ func calibrateCmd() *cobra.Command {
 }
 
 func writeJSON(v any) {
-	e := json.NewEncoder(os.Stdout)
+	e := json.NewEncoder(stdout)
 	e.SetIndent("", "  ")
 	_ = e.Encode(v)
 }

@@ -23,8 +23,10 @@ func doctorCmd(status *int) *cobra.Command {
 		Example: "  symchef doctor",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Println("symchef", fullVersion())
-			row := func(what, format string, args ...any) { fmt.Printf("  %-10s %s\n", what, fmt.Sprintf(format, args...)) }
+			fmt.Fprintln(stdout, "symchef", fullVersion())
+			row := func(what, format string, args ...any) {
+				fmt.Fprintf(stdout, "  %-10s %s\n", what, fmt.Sprintf(format, args...))
+			}
 			*status = session.StatusUsage
 			bad := false
 			for _, d := range interp.All() {
@@ -42,6 +44,9 @@ func doctorCmd(status *int) *cobra.Command {
 				row(d.Language, "%s %s (%s), build %s", f.ELF, f.Version, f.Origin, f.Image.BuildID)
 				for _, n := range f.Notes {
 					row("", "%s", n)
+				}
+				for _, m := range f.Image.Without {
+					row("", "explored without: %s", m)
 				}
 			}
 			if bad {
@@ -72,5 +77,5 @@ func confinement() string {
 			return "confined by " + string(m)
 		}
 	}
-	return "refused unless --replay-unconfined is given: the kernel offers neither user namespaces nor Landlock"
+	return "refused unless --replay unconfined is given: the kernel offers neither user namespaces nor Landlock"
 }

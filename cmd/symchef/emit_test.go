@@ -49,8 +49,8 @@ func TestEmit(t *testing.T) {
 		"\"\"\"Test cases that symchef generated for test_nasty.py::test_text.\n\nCases: 5. Findings among them, expected to fail until they are fixed: 2.\nRun: python3 -m pytest test_text_generated.py\n",
 		`os.path.join(os.path.dirname(os.path.abspath(__file__)), "test_nasty.py")`,
 		`{"s": "a\"\\", "raw": `, `"test_nasty.Odd",`, `{"s": "\n\x00\x7f", "raw": `, `b"\"\xff", "up": True}`,
-		`marks=pytest.mark.xfail(reason="exception ValueError: two\nlines \"quoted\"", strict=True),`,
-		"def test_text(inputs, raises):\n",
+		`marks=pytest.mark.xfail(reason="exception ValueError: two\nlines \"quoted\"", raises=ValueError, strict=True),`,
+		"def test_text(inputs, raises, returns):\n",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in\n%s", want, text)
@@ -82,6 +82,10 @@ func TestEmit(t *testing.T) {
 	if out, err := pytest("test_exit_generated.py"); err != nil || !strings.Contains(out, "1 passed, 1 xfailed") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	b.write("code/test_nasty.py", strings.Replace(nasty, "raise ValueError(", "raise KeyError(", 1))
+	if out, err := pytest("test_text_generated.py"); err == nil || !strings.Contains(out, "1 failed") {
+		t.Errorf("green although a finding is another\n%s", out)
+	}
 	b.write("code/test_nasty.py", strings.Replace(nasty, "assert not up, 'odd'", "pass", 1))
 	if out, err := pytest("test_text_generated.py"); err == nil || !strings.Contains(out, "XPASS(strict)") {
 		t.Errorf("green although a finding is repaired\n%s", out)
@@ -91,7 +95,7 @@ func TestEmit(t *testing.T) {
 // A test case that did not agree natively is no test.
 func TestEmitDoubts(t *testing.T) {
 	b := pythonBox(t)
-	b.write("test_kernel.py", "import symchef, os\ndef test_kernel(x: symchef.Bool()):\n    if x: raise ValueError(os.uname().release)\n")
+	b.write("test_kernel.py", "import symchef\ndef test_kernel(x: symchef.Bool()):\n    if x: raise ValueError(open('/proc/filesystems').readline())\n")
 	b.run("run", "--out", "out", "test_kernel.py").want(4, "1 agreed, 1 diverged")
 	out := b.run("emit", "out").want(0, "Cases: 1.", "# Not emitted:\n#   t00000", ": diverged in replay: outcome").stdout
 	if strings.Count(out, "pytest.param(") != 1 {
@@ -99,5 +103,50 @@ func TestEmitDoubts(t *testing.T) {
 	}
 	b.compile("p", "#include <stdio.h>\nint main() { return getchar() == 'x'; }")
 	b.run("run", "--out", "program", "--no-replay", "--stdin", "1", "--", "./p").want(0)
-	b.run("emit", "program").oneLine(2, "no format is for a program")
+	b.run("emit", "--format", "unittest", "program").oneLine(2, "format unittest is not for programs; sh, pytest and corpus are")
+	b.run("emit", "--format", "corpus", "program").oneLine(2, "name it with -o")
+}
+
+// What a run on a program has found becomes a script, a pytest file and a corpus.
+func TestEmitProgram(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.compile("p", `#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int n, char **v) {
+	char line[9] = "";
+	FILE *f = fopen("app.conf", "r");
+	if (f && fgets(line, 9, f) && line[0] == '!') abort();
+	printf("%s|%s|%c\n", v[1], line[0] == '\n' ? "empty" : "", getchar() == '\'' ? 'q' : '-');
+	return strcmp(v[1], "-") == 0 ? 3 : 0;
+}`)
+	b.run("run", "--out", "d", "--stdin", "1", "--argv", "1x2", "--file", "app.conf:2", "--", "./p").want(1, "! crash SIGABRT", "exit 3", " 0 diverged")
+	_, tests := b.load("d")
+	b.run("emit", "-o", "cases.sh", "d").want(0)
+	b.run("emit", "--format", "pytest", "-o", "test_p.py", "d").want(0)
+	b.run("emit", "--format", "corpus", "-o", "seeds", "d").want(0)
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = b.dir, append(b.env, "PYTHONDONTWRITEBYTECODE=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		return string(out)
+	}
+	if out := run("sh", "cases.sh"); !strings.Contains(out, " # TODO crash SIGABRT") || strings.Count(out, "ok ") != len(tests) {
+		t.Errorf("%d test cases\n%s", len(tests), out)
+	}
+	seeds, err := os.ReadDir(b.path("seeds/stdin"))
+	if err != nil || len(seeds) != len(tests) {
+		t.Errorf("%d files for %d test cases, %v", len(seeds), len(tests), err)
+	}
+	if exec.Command(python, "-c", "import pytest").Run() != nil {
+		t.Skip("skipped: running the pytest file: pytest is not installed for " + python)
+	}
+	if out := run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_p.py"); !strings.Contains(out, "xfailed") {
+		t.Errorf("%s", out)
+	}
 }

@@ -93,17 +93,17 @@ def test_kinds(a: sc.Int(1, 2), /, b: sc.Str(3, 2) = "xyz", *, c: sc.Bytes(1), d
 	}
 }
 
-// The argparse test of the CHEF paper runs as it is printed in the README.
+// The argparse test of the CHEF paper runs as it is printed in docs/python.md.
 func TestArgparse(t *testing.T) {
 	b := pythonBox(t)
-	readme, err := readFile("../../README.md")
+	doc, err := readFile("../../docs/python.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(readme, "```python\nfrom symchef import SymbolicTest\n")
+	_, rest, ok := strings.Cut(doc, "```python\nfrom symchef import SymbolicTest\n")
 	code, _, end := strings.Cut(rest, "```")
 	if !ok || !end || !strings.Contains(code, "argparse.ArgumentParser()") {
-		t.Fatal("the README shows no argparse test")
+		t.Fatal("docs/python.md shows no argparse test")
 	}
 	b.write("test_args.py", "from symchef import SymbolicTest\n"+code)
 	r := b.run("run", "--out", "out", "--max-paths", "25", "test_args.py")

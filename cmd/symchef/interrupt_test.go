@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"symchef/internal/rundir"
+	"symchef/internal/seed"
 )
 
 // endless has more paths than anyone waits for; each test case is of a class of its own.
@@ -113,7 +113,7 @@ func TestFullDisk(t *testing.T) {
 	b.compile("p", "#include <stdio.h>\nint main() { for (int i = 0; i < 12; i++) if (getchar() > 'a') { putchar('x'); asm volatile(\"\"); } else putchar('y'); return 0; }")
 	cmd := exec.Command("sh", "-c", `ulimit -f 40 && exec "$0" "$@"`, binary, "run", "--out", "out", "--stdin", "12", "--", "./p")
 	cmd.Dir, cmd.Env = b.dir, b.env
-	r := b.finish(cmd).want(3, "not exhausted:", "next: symchef replay out")
+	r := b.finish(cmd).want(3, "not exhausted:", "next: symchef emit --format sh out")
 	if want := "symchef: cannot write the run directory out: file too large\n"; r.stderr != want {
 		t.Errorf("%q, want %q", r.stderr, want)
 	}
@@ -136,77 +136,110 @@ func TestFullOutput(t *testing.T) {
 	defer full.Close()
 	cmd := b.command("emit", "out")
 	cmd.Stdout = full
-	b.finish(cmd).oneLine(3, "cannot write the test file")
-	b.run("emit", "-o", "/dev/full", "out").oneLine(3, "cannot write the test file")
-	b.run("emit", "-o", "/proc/nowhere/x", "out").oneLine(3, "cannot write the test file")
+	b.finish(cmd).oneLine(2, "cannot write to standard output")
+	b.run("emit", "-o", "/dev/full", "out").oneLine(2, "cannot write the test file")
+	b.run("emit", "-o", "/proc/nowhere/x", "out").oneLine(2, "cannot write the test file")
 }
 
 // Two runs do not write one directory, and a finished one is replaced.
 func TestOneWriter(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	b.compile("p", "#include <unistd.h>\n#include <stdio.h>\nint main() { if (getchar() == 'x') for (;;); return 0; }")
+	b.compile("p", "#include <unistd.h>\n#include <stdio.h>\nint main() { volatile unsigned long n = 0; if (getchar() == 'x') for (;;) n++; return 0; }")
 	cmd := b.command("run", "--out", "out", "--stdin", "1", "--path-time", "1h", "--", "./p")
 	wait := b.start(cmd)
 	eventually(t, "the first run", func() bool { return lines(b.path("out")) > 0 })
-	b.run("run", "--out", "out", "--stdin", "1", "--", "./p").oneLine(2, "cannot write the run directory out: another run is writing to it")
+	held := fmt.Sprintf("cannot write the run directory out: another run is writing to it (process %d)", cmd.Process.Pid)
+	before, _ := b.load("out")
+	for _, args := range [][]string{{"run", "--out", "out", "--stdin", "1", "--", "./p"}, {"run", "--resume", "out"}, {"replay", "out"}, {"replay", "--json", "out"}} {
+		b.run(args...).oneLine(2, held)
+	}
+	b.run("rerun", "out").want(0)
+	b.run("replay", "--test", "t000001", "out").want(0, "1 agreed")
+	b.run("tree", "out").want(0, "t000001") // of the test cases so far
+	if now, tests := b.load("out"); len(tests) == 0 || now.Finished || now.Test != before.Test || now.Replay != before.Replay {
+		t.Errorf("%d tests, %+v", len(tests), now)
+	}
 	cmd.Process.Signal(syscall.SIGINT)
 	wait().want(130, "- interrupted")
 	b.run("run", "--out", "out", "--stdin", "1", "--max-paths", "1", "--no-replay", "--", "./p").want(0, "1 test case ")
 }
 
-// A run that is killed at random moments and resumed each time finds every path once, with one
-// worker and with two.
+// A run that is killed at random moments, its start included, and resumed each time finds every path once, with one worker and with two.
 func TestKillResume(t *testing.T) {
-	t.Parallel()
-	b := newBox(t)
-	b.compile("p", `#include <stdio.h>
-int main() { for (int i = 0; i < 6; i++) { int c = getchar(); if (c < 'a') putchar('1'); else if (c > 'm') putchar('2'); else putchar('3'); } return 0; }`)
-	ids := func(dir string) []string {
-		_, tests := b.load(dir)
-		var l []string
-		for _, x := range tests {
-			l = append(l, x.PathID)
+	slow := os.Getenv("SYMCHEF_SLOW") != ""
+	pick := func(quick, slowly int) int {
+		if slow {
+			return slowly
 		}
-		slices.Sort(l)
-		return l
+		return quick
 	}
-	b.run("run", "--all-paths", "--no-replay", "--out", "whole", "--stdin", "6", "--", "./p").want(0, "exhausted:")
-	want := ids("whole")
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
-	args := []string{"run", "--all-paths", "--out", "out", "--stdin", "6"}
-	kills, sum := 0, rundir.Summary{}
-	for n := 0; n < 200 && !sum.Exhausted; n++ {
-		tail := []string{"--no-replay", "--checkpoint", "20ms", "-j", fmt.Sprint(1 + r.IntN(2))}
-		if n == 0 {
-			tail = append(tail, "--", "./p")
-		}
-		cmd := b.command(append(slices.Clone(args), tail...)...)
-		wait := b.start(cmd)
-		eventually(t, "a checkpoint", func() bool {
-			_, err := os.Stat(b.path("out/frontier.bin"))
-			return err == nil || cmd.ProcessState != nil || n > 0
-		})
-		if kills < 20 {
-			time.Sleep(time.Duration(r.IntN(250)) * time.Millisecond)
-			if cmd.Process.Kill() == nil {
-				kills++
+	for _, c := range []struct {
+		name  string
+		kills int
+		most  int // milliseconds until a kill
+		setup func(b *box) (args []string)
+	}{
+		{"program", pick(20, 100), 250, func(b *box) []string {
+			b.compile("p", fmt.Sprintf(`#include <stdio.h>
+int main() { for (int i = 0; i < %d; i++) { int c = getchar(); if (c < 'a') putchar('1'); else if (c > 'm') putchar('2'); else putchar('3'); } return 0; }`, pick(6, 8)))
+			return []string{"--stdin", fmt.Sprint(pick(6, 8)), "--", "./p"}
+		}},
+		{"python", pick(5, 100), 1500, func(b *box) []string {
+			b.write("test_k.py", fmt.Sprintf("import symchef\ndef test_k(s: symchef.Str(%d)):\n    print([1 if c < 'a' else 2 if c > 'm' else 3 for c in s])\n", pick(4, 5)))
+			return []string{"test_k.py"}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			if c.name == "python" {
+				b = pythonBoxHere(t)
 			}
-		}
-		wait()
-		args = []string{"run", "--resume", "out"}
-		dir, err := rundir.Open(b.path("out"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum = dir.Summary
+			first := c.setup(b)
+			ids := func(dir string) []string {
+				_, tests := b.load(dir)
+				var l []string
+				for _, x := range tests {
+					l = append(l, x.PathID)
+				}
+				slices.Sort(l)
+				return l
+			}
+			b.run(append([]string{"run", "--all-paths", "--no-replay", "--out", "whole"}, first...)...).want(0, "exhausted, in the machine:")
+			want := ids("whole")
+			r := seed.Rand(t)
+			args := append([]string{"run", "--all-paths", "--out", "out"}, first...)
+			kills, sum := 0, rundir.Summary{}
+			for n := 0; n < c.kills+100 && !sum.Exhausted; n++ {
+				flags := []string{"--no-replay", "--checkpoint", "20ms", "-j", fmt.Sprint(1 + r.IntN(2))}
+				cmd := b.command(slices.Concat(args[:1], flags, args[1:])...)
+				wait := b.start(cmd)
+				eventually(t, "a run directory", func() bool {
+					_, err := os.Stat(b.path("out/frontier.bin"))
+					return err == nil || n > 0
+				})
+				if kills < c.kills {
+					time.Sleep(time.Duration(r.IntN(c.most)) * time.Millisecond)
+					if cmd.Process.Kill() == nil {
+						kills++
+					}
+				}
+				wait()
+				args = []string{"run", "--resume", "out"}
+				dir, err := rundir.Open(b.path("out"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum = dir.Summary
+			}
+			if got := ids("out"); !slices.Equal(got, want) {
+				t.Errorf("%d paths after %d kills, not the %d of a run in one piece", len(got), kills, len(want))
+			}
+			if !sum.Exhausted || sum.Paths.Low != len(want) || sum.Tests.Total() != len(want) {
+				t.Errorf("exhausted %v, %+v, %+v", sum.Exhausted, sum.Paths, sum.Tests)
+			}
+			t.Logf("%d paths, %d kills", len(want), kills)
+		})
 	}
-	if got := ids("out"); !slices.Equal(got, want) {
-		t.Errorf("seed %d: %d paths after %d kills, not the %d of a run in one piece", seed, len(got), kills, len(want))
-	}
-	if !sum.Exhausted || sum.Paths.Low != len(want) || sum.Tests.Total() != len(want) {
-		t.Errorf("seed %d: exhausted %v, %+v, %+v", seed, sum.Exhausted, sum.Paths, sum.Tests)
-	}
-	t.Logf("%d paths, %d kills", len(want), kills)
 }

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,22 @@ import (
 // version is the release; a build of a git checkout adds its revision.
 const version = "0.1.0"
 
+// stdout is standard output, and remembers whether all could be written.
+var stdout = &output{w: os.Stdout}
+
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
 // engineError marks an error that is not the user's mistake: status 3.
 type engineError struct{ error }
 
@@ -33,6 +50,7 @@ func main() {
 	debug.SetGCPercent(200)
 	// Beyond RLIMIT_FSIZE a write fails like one on a full disk. Not ignored: programs under replay would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ)
+	syscall.Umask(syscall.Umask(0) &^ 0o700) // it reads what it has written
 	status := session.StatusOK
 	root := &cobra.Command{
 		Use:           "symchef",
@@ -42,10 +60,17 @@ func main() {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetOut(stdout)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if strings.Contains(err.Error(), "duration") {
+			err = fmt.Errorf("%w; write for example 30s or 5m", err)
+		}
+		return err
+	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	stopProfile := cpuProfile(root)
-	root.AddCommand(runCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), emitCmd(), calibrateCmd(), treeCmd(), doctorCmd(&status))
-	if err := root.Execute(); err != nil {
+	root.AddCommand(runCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), smt2Cmd(&status), emitCmd(), calibrateCmd(), treeCmd(), doctorCmd(&status))
+	if err := root.Execute(); err != nil && stdout.err == nil {
 		fmt.Fprintln(os.Stderr, "symchef:", err)
 		switch {
 		case status != session.StatusOK: // more telling than the error
@@ -54,6 +79,14 @@ func main() {
 		default:
 			status = session.StatusUsage
 		}
+	}
+	if err := stdout.err; err != nil {
+		var p *os.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		fmt.Fprintln(os.Stderr, "symchef: cannot write to standard output:", err)
+		status = session.StatusUsage
 	}
 	stopProfile()
 	os.Exit(status)
@@ -89,9 +122,15 @@ func fullVersion() string {
 	return version + rev + " " + runtime.Version()
 }
 
-// interruptible is a context that ends on Ctrl-C; a second one kills as usual.
+// interruptible is a context that ends on SIGINT, SIGTERM or SIGHUP, the last unless nohup(1) has it ignored. A second Ctrl-C kills as usual; the
+// others may well come twice, as from a terminal that closes in a session that ends.
 func interruptible() (context.Context, context.CancelFunc) {
-	c, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	more := []os.Signal{syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		more = append(more, syscall.SIGHUP)
+	}
+	c, stop := signal.NotifyContext(context.Background(), append(more, os.Interrupt)...)
+	signal.Notify(make(chan os.Signal, 1), more...) // with no one listening they are dropped
 	context.AfterFunc(c, stop)
 	return c, stop
 }
@@ -113,7 +152,7 @@ func execCmd(status *int) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			*status = session.Exec(args, in, os.Stdout, os.Stderr, stats, limit)
+			*status = session.Exec(args, in, stdout, os.Stderr, stats, limit)
 			return nil
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"symchef/internal/pace"
 	"symchef/internal/rundir"
 	"symchef/internal/testcase"
 )
@@ -109,6 +111,15 @@ func pythonBox(t *testing.T) *box {
 	return newBox(t)
 }
 
+// pythonBoxHere is a pythonBox for a test that is parallel already.
+func pythonBoxHere(t *testing.T) *box {
+	t.Helper()
+	if _, err := os.Stat(python); err != nil {
+		t.Skipf("skipped: %s is not installed", python)
+	}
+	return newBox(t)
+}
+
 // write makes a file in the box, its folders too, and returns its path.
 func (b *box) write(name, text string) string {
 	b.t.Helper()
@@ -151,7 +162,7 @@ type result struct {
 
 // command is symchef with args in the box, not yet started.
 func (b *box) command(args ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	b.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir, cmd.Env = b.dir, b.env
@@ -231,6 +242,20 @@ func (b *box) load(dir string) (rundir.Summary, []testcase.Test) {
 	return r.Summary, tests
 }
 
+// output is what test case x of dir wrote, as far as it is kept.
+func (b *box) output(dir string, x testcase.Test) string {
+	b.t.Helper()
+	r, err := rundir.Open(b.path(dir))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	out, err := r.Output(x.OutputSHA256)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(out)
+}
+
 // outcomes are the outcomes of tests as text, sorted by none but the order they were found in.
 func outcomes(tests []testcase.Test) string {
 	var l []string
@@ -254,9 +279,9 @@ func fields(t *testing.T, text string) map[string]any {
 // eventually waits until done says so.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("waited a minute for " + what)
+	for began := time.Now(); !done(); time.Sleep(5 * time.Millisecond) {
+		if pace.Exceeds(t, began, time.Minute) {
+			t.Fatal("waited a minute and more for " + what)
 		}
 	}
 }
@@ -264,4 +289,14 @@ func eventually(t *testing.T, what string, done func() bool) {
 func readFile(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	return string(b), err
+}
+
+// outputs are the outputs of tests, sorted.
+func outputs(b *box, dir string, tests []testcase.Test) string {
+	var l []string
+	for _, x := range tests {
+		l = append(l, b.output(dir, x))
+	}
+	slices.Sort(l)
+	return strings.Join(l, "")
 }

@@ -5,17 +5,20 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"syscall"
 	"testing"
+
+	"symchef/internal/session"
 )
 
-// A run that would need ten times the memory it may take ends with the paths and outcomes of an unbounded one.
+// A run that would need ten times the memory it may take ends with the paths and outcomes of an unbounded one, and its process takes no more than a tenth beyond the limit.
 func TestTenthOfMemory(t *testing.T) {
 	t.Run("program", func(t *testing.T) {
 		t.Parallel()
 		b := newBox(t)
 		b.compile("p", `#include <stdio.h>
 #include <string.h>
-static char page[7][1 << 18];
+static char page[7][1 << 20];
 int main() {
 	for (int i = 0; i < 7; i++) {
 		int c = getchar(), k = 3;
@@ -48,10 +51,11 @@ def test_words(text: symchef.Str(9)):
 // tenthOfMemory explores what args say without and with a limit.
 func (b *box) tenthOfMemory(args ...string) {
 	t := b.t
-	explore := func(out, limit string) (live, replayed uint64, paths []string) {
+	explore := func(out, limit string) (live, replayed, most uint64, paths []string) {
 		cmd := exec.Command(binary, append([]string{"run", "--all-paths", "--no-replay", "--strategy", "bfs", "--out", out, "--max-memory", limit}, args...)...)
 		cmd.Dir, cmd.Env = b.dir, b.env
 		b.finish(cmd).want(0)
+		most = uint64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 		sum, tests := b.load(out)
 		if !sum.Exhausted {
 			t.Errorf("%s: %v", out, sum.WhyNotExhausted)
@@ -60,16 +64,19 @@ func (b *box) tenthOfMemory(args ...string) {
 			paths = append(paths, x.PathID+" "+x.Group+" "+x.Outcome.String()+" "+x.OutputSHA256)
 		}
 		slices.Sort(paths)
-		return sum.MemoryLiveBytes, sum.Instructions.Replayed, paths
+		return sum.MemoryLiveBytes, sum.Instructions.Replayed, most, paths
 	}
-	need, _, want := explore("whole", "0")
-	limit := need / 10
-	live, replayed, got := explore("tenth", fmt.Sprint(limit))
+	need, _, _, want := explore("whole", "0")
+	limit := max(need/10, session.LeastMemory)
+	live, replayed, most, got := explore("tenth", fmt.Sprint(limit))
 	if !slices.Equal(got, want) {
 		t.Errorf("%d paths, not the %d of a run that needs %d MB", len(got), len(want), need>>20)
+	}
+	if most > limit/10*11 {
+		t.Errorf("the process took %d MB, its limit is %d MB", most>>20, limit>>20)
 	}
 	if replayed == 0 {
 		t.Errorf("no state was given up: %d bytes were alive, the limit is %d", live, limit)
 	}
-	t.Logf("%d paths; %d MB alive at most, %d MB with a limit of %d MB", len(got), need>>20, live>>20, limit>>20)
+	t.Logf("%d paths; %d MB alive at most, %d MB with a limit of %d MB, of which the process took %d MB", len(got), need>>20, live>>20, limit>>20, most>>20)
 }

@@ -11,12 +11,31 @@ import (
 	"time"
 
 	"symchef/internal/high"
+	"symchef/internal/pace"
+	"symchef/internal/replay"
 )
 
 // shout is a program with three classes of outcome.
 const shout = `#include <stdio.h>
 #include <stdlib.h>
 int main() { int c = getchar(); if (c == 'x') abort(); puts(c == 'y' ? "y" : "other"); return 0; }`
+
+// A run of which nothing could be replayed is exhausted once all of it has been replayed.
+func TestReplayMakesExhausted(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.compile("p", `#include <stdio.h>
+#include <unistd.h>
+int main() { if (getchar() == 'x') puts("x"); sleep(3); return 0; }`)
+	b.run("run", "--out", "out", "--time", pace.Stretch(t, 4*time.Second).String(), "--stdin", "1", "--", "./p")
+	if sum, _ := b.load("out"); sum.Exhausted || sum.Replay.NotReplayed == 0 && sum.Tests.Total() == 2 {
+		t.Skipf("skipped: the time was enough, or not enough to explore: %+v", sum.Replay)
+	}
+	b.run("replay", "out").want(0, "2 agreed", "exhausted: ")
+	if sum, _ := b.load("out"); !sum.Exhausted {
+		t.Errorf("%q", sum.WhyNotExhausted)
+	}
+}
 
 func TestReplay(t *testing.T) {
 	t.Parallel()
@@ -62,7 +81,7 @@ func TestReplay(t *testing.T) {
 	if err := os.Remove(b.path("p")); err != nil {
 		t.Fatal(err)
 	}
-	b.run("replay", "out").oneLine(3, "cannot start "+b.path("p"))
+	b.run("replay", "out").oneLine(2, "what it ran is gone: stat "+b.path("p"))
 }
 
 // Where the kernel offers no confinement, replay refuses until it is told to go on.
@@ -81,15 +100,43 @@ func TestUnconfined(t *testing.T) {
 		return b.finish(cmd)
 	}
 	const refusal = "replay refused: this kernel offers neither user namespaces nor Landlock"
-	r := without("run", "--out", "out", "--stdin", "1", "--", "./p").want(3, "3 test cases", refusal, "--replay-unconfined")
+	r := without("run", "--out", "out", "--stdin", "1", "--", "./p").want(3, "3 test cases", refusal, "--replay unconfined")
 	if strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("%q", r.stderr)
 	}
 	without("replay", "out").oneLine(3, refusal)
+	without("replay", "--replay", "landlock", "out").oneLine(3, "it cannot be confined as --replay landlock asks for")
+	without("replay", "--replay", "unconfined", "out").want(0, "replay (unconfined): 3 agreed")
 	without("replay", "--replay-unconfined", "out").want(0, "replay (unconfined): 3 agreed")
 	without("run", "--replay-unconfined", "--out", "out", "--stdin", "1", "--", "./p").want(1, "replay (unconfined): 3 agreed")
 	without("run", "--no-replay", "--out", "out", "--stdin", "1", "--", "./p").want(1, "3 test cases")
-	without("doctor").want(0, "refused unless --replay-unconfined", "boot       in the machine: natively it cannot be: ptrace is not allowed")
+	without("doctor").want(0, "refused unless --replay unconfined", "boot       in the machine: natively it cannot be: ptrace is not allowed")
+}
+
+// --replay says how, and is the same as the flags without a value.
+func TestReplayHow(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.compile("p", shout)
+	run := func(args ...string) result {
+		return b.run(append(append([]string{"run", "--out", "out", "--stdin", "1"}, args...), "--", "./p")...)
+	}
+	for _, mode := range []string{"namespaces", "landlock"} {
+		if replay.Probe(t.Context(), replay.Mode(mode)) != nil {
+			t.Logf("skipped: no %s", mode)
+			continue
+		}
+		run("--replay", mode).want(1, "replay ("+mode+"): 3 agreed")
+		b.run("replay", "--replay", mode, "out").want(0, "replay ("+mode+"): 3 agreed")
+	}
+	for _, none := range []string{"--replay=none", "--no-replay"} {
+		if r := run(none).want(1, "3 test cases"); strings.Contains(r.stdout, "replay (") {
+			t.Errorf("%s: %s", none, r.stdout)
+		}
+	}
+	run("--replay", "unconfined").want(1, ": 3 agreed") // confined nevertheless where that can be
+	run("--replay", "maybe").oneLine(2, "want one of auto, namespaces, landlock, unconfined, none")
+	b.run("replay", "--replay", "none", "out").oneLine(2, "--replay none")
 }
 
 // hostile does under replay what the program that was explored did not.
@@ -181,7 +228,7 @@ func TestHostile(t *testing.T) {
 func TestRerun(t *testing.T) {
 	b := pythonBox(t)
 	b.write("test_r.py", "import symchef\ndef test_r(s: symchef.Str(3)):\n    print(s.find('x'))\n    assert s != 'abc'\n")
-	b.run("run", "--out", "out", "--no-replay", "test_r.py").want(1, "exhausted: every input")
+	b.run("run", "--out", "out", "--no-replay", "test_r.py").want(1, "exhausted, in the machine: every input")
 	sum, tests := b.load("out")
 	b.run("rerun", "out").want(0, fmt.Sprintf("re-executed: %d agreed, 0 strayed", len(tests)))
 	b.run("rerun", "--test", tests[0].ID, "out").want(0, "re-executed: 1 agreed")
@@ -210,4 +257,75 @@ func TestRerun(t *testing.T) {
 	b.run("tree", "--format", "dot", "out").want(0, "digraph")
 	b.run("tree", "--format", "svg", "out").want(0, "<svg ", "</svg>")
 	b.run("tree", "--format", "png", "out").oneLine(2, "want text, dot, svg or json")
+}
+
+// surrounding asks for what only a machine of one's own, or only the host, would grant.
+const surrounding = `#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static void say(const char *what, long r) { printf("%s %ld %d\n", what, r, r < 0 ? errno : 0); }
+int main() {
+	char name[100];
+	struct timespec t = {1, 0};
+	struct timeval v = {1, 0};
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}}, b;
+	socklen_t n = sizeof a;
+	int s, f = open("made", O_RDWR | O_CREAT, 0600);
+	ftruncate(f, 4096);
+	switch (getchar()) {
+	case 'm': say("malloc", malloc(1UL << 40) != 0); say("calloc", calloc(1UL << 20, 1UL << 20) != 0); say("less", malloc(1UL << 30) != 0);
+		say("reserved", mmap(0, 1UL << 40, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED); break;
+	case 's': { char *p = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0); p[4096] = 1; break; }
+	case 'p': { char *p = mmap(0, 8192, PROT_READ, MAP_PRIVATE, f, 0); return p[4096]; }
+	case 'b': raise(SIGBUS);
+	case 'c': say("clock", clock_settime(CLOCK_REALTIME, &t)); say("time", settimeofday(&v, 0)); break;
+	case 'h': gethostname(name, sizeof name); puts(name); say("name", sethostname("x", 1)); break;
+	case 'k': say("key", syscall(SYS_keyctl, 0, -3, 1)); break;
+	case 'n': say("namespace", unshare(0x10000000)); break;
+	case 'x': say("x32", syscall(0x40000027)); break;
+	case 'l': s = socket(AF_INET, SOCK_STREAM, 0); say("bind", bind(s, (void *)&a, sizeof a)); say("listen", listen(s, 1));
+		getsockname(s, (void *)&b, &n); say("connect", connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&b, n)); break;
+	case 'v': {
+		int id = shmget(1234, 5000, IPC_CREAT | 0600), other = shmget(IPC_PRIVATE, 4096, 0600);
+		say("ids", id); say("other", other); say("again", shmget(1234, 5000, IPC_CREAT | IPC_EXCL)); say("larger", shmget(1234, 6000, 0)); say("none", shmget(77, 1, 0));
+		char *p = shmat(id, 0, 0), *q = shmat(id, 0, SHM_RDONLY);
+		struct shmid_ds d;
+		if (fork() == 0) { strcpy(p, "from the child"); _exit(0); }
+		wait(0);
+		puts(q);
+		shmctl(id, IPC_STAT, &d);
+		printf("%lu %lu %o %d %d %d\n", (long)d.shm_segsz, (long)d.shm_nattch, d.shm_perm.mode, d.shm_perm.uid == getuid(), d.shm_cpid == getpid(), d.shm_atime != 0);
+		say("remove", shmctl(id, IPC_RMID, 0)); shmctl(id, IPC_STAT, &d); printf("%o\n", d.shm_perm.mode);
+		say("key", shmget(1234, 1, 0)); say("detach", shmdt(p)); say("detach", shmdt(p)); puts(q); say("detach", shmdt(q)); say("gone", shmctl(id, IPC_STAT, &d));
+		say("attach", (long)shmat(id, 0, 0)); say("next", shmget(IPC_PRIVATE, 1, 0600)); break;
+	}
+	case '/': { DIR *d = opendir("/"); struct dirent *e; while ((e = readdir(d))) if (strstr(e->d_name, "symchef")) puts(e->d_name); break; }
+	}
+	return 0;
+}`
+
+// What the sandbox grants and refuses is what the machine does.
+func TestReplaySurroundings(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.compile("p", surrounding, "-w")
+	r := b.run("run", "--all-paths", "--out", "out", "--stdin", "1", "--", "./p").want(1, " 0 diverged, 1 unstable, 0 not compared", "it depends on the host (name,")
+	if strings.Count(r.stdout, "SIGBUS") < 2 {
+		t.Errorf("%s", r.stdout)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,8 @@ import (
 
 func replayCmd(status *int) *cobra.Command {
 	var id string
-	var unconfined, asJSON bool
+	var asJSON bool
+	var replays how
 	c := &cobra.Command{
 		Use:   "replay [flags] DIR",
 		Short: "Run the test cases of a run directory natively, confined, and compare",
@@ -30,17 +32,36 @@ func replayCmd(status *int) *cobra.Command {
 		Example: "  symchef replay symchef-out-test_email\n  symchef replay --test t000002 symchef-out-test_email",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if _, _, err := open(args[0], id); err != nil {
+			mode, unconfined := replays.confinement()
+			if replays == "none" {
+				return errors.New("--replay none: then there is nothing to do")
+			}
+			if _, err := rundir.Open(args[0]); err != nil { // what is no run directory need not be writable
 				return err
+			}
+			var w *rundir.Writer // nil: the verdict on one is not recorded
+			if id == "" {
+				var err error
+				if w, err = rundir.Lock(args[0]); err != nil {
+					return err
+				}
+				defer w.Close()
+			}
+			r, tests, err := open(args[0], id)
+			if err != nil {
+				return err
+			}
+			if _, err := os.Stat(r.Summary.Target.Executable()); err != nil {
+				return fmt.Errorf("%s: what it ran is gone: %w", args[0], err)
 			}
 			lib, cleanup, err := session.GuestLibrary()
 			if err != nil {
-				return engineError{err}
+				return err
 			}
 			defer cleanup()
 			ctx, stop := interruptible()
 			defer stop()
-			rep, err := replay.Dir(ctx, args[0], id, replay.Options{GuestLib: lib, Unconfined: unconfined})
+			rep, err := replay.Dir(ctx, r, w, tests, replay.Options{GuestLib: lib, Mode: mode, Unconfined: unconfined, Cause: session.Causes(r), Doubt: session.Doubts(r), Settle: session.Settle(tests)})
 			if ctx.Err() != nil {
 				*status = session.StatusCtrlC
 			}
@@ -49,9 +70,14 @@ func replayCmd(status *int) *cobra.Command {
 			}
 			if asJSON {
 				b, _ := json.MarshalIndent(record(&rep), "", "  ")
-				fmt.Printf("%s\n", b)
+				fmt.Fprintf(stdout, "%s\n", b)
 			} else {
-				session.WriteReplay(os.Stdout, &rep, true)
+				session.WriteReplay(stdout, &rep, true)
+			}
+			if id == "" && err == nil && !asJSON {
+				if d, err := rundir.Open(args[0]); err == nil {
+					session.WriteExhausted(stdout, &d.Summary, args[0])
+				}
 			}
 			if rep.Diverged > 0 && *status == session.StatusOK {
 				*status = session.StatusDiverged
@@ -63,7 +89,7 @@ func replayCmd(status *int) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&id, "test", "", "only this test case")
-	c.Flags().BoolVar(&unconfined, "replay-unconfined", false, "replay even where the kernel offers no confinement")
+	replayFlags(c.Flags(), &replays)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdicts as JSON")
 	return c
 }
@@ -81,7 +107,7 @@ func record(rep *replay.Report) replayRecord {
 	return replayRecord{rep.Mode, counts, rep.Skipped, verdicts}
 }
 
-// open reads the run directory dir, and checks that it has the test case id if that is not empty.
+// open reads the run directory dir and its test cases, or only the one named id if that is not empty.
 func open(dir, id string) (*rundir.Reader, []testcase.Test, error) {
 	r, err := rundir.Open(dir)
 	if err != nil {
@@ -89,7 +115,14 @@ func open(dir, id string) (*rundir.Reader, []testcase.Test, error) {
 	}
 	tests, torn, err := r.Tests()
 	if err == nil && id != "" {
-		_, err = r.Test(id)
+		at := slices.IndexFunc(tests, func(t testcase.Test) bool { return t.ID == id })
+		if at < 0 {
+			return nil, nil, fmt.Errorf("%s has no test %q", dir, id)
+		}
+		tests = tests[at : at+1]
+	}
+	if err == nil {
+		err = r.Summary.Target.Check()
 	}
 	if torn {
 		fmt.Fprintln(os.Stderr, "symchef: the last line of tests.jsonl was cut off and is left out")
@@ -103,19 +136,59 @@ func rerunCmd(status *int) *cobra.Command {
 		Use:   "rerun DIR",
 		Short: "Execute the test cases of a run directory again in the machine, from their decision logs",
 		Long: "Execute the test cases of a run directory again in the machine, each from its decision log, and compare\n" +
-			"path, outcome and output. A path that strays from its log is an error of symchef (status 3), unless the\n" +
-			"program under test, the interpreter or symchef itself has changed since.",
+			"path, outcome and output. A path that strays from its log is an error of symchef (status 3). Where the test, a\n" +
+			"file it has looked at, the interpreter or symchef itself has changed since, that is said (status 2).",
 		Example: "  symchef rerun symchef-out-test_email\n  symchef rerun --test t000002 symchef-out-test_email",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			ctx, stop := interruptible()
 			defer stop()
-			*status = session.Rerun(ctx, args[0], id, os.Stdout, os.Stderr)
+			*status = session.Rerun(ctx, args[0], id, stdout, os.Stderr)
 			return nil
 		},
 	}
 	c.Flags().StringVar(&id, "test", "", "only this test case")
 	return c
+}
+
+func smt2Cmd(status *int) *cobra.Command {
+	return &cobra.Command{
+		Use:     "smt2 DIR ID",
+		Short:   "Print the path condition of a test case as SMT-LIB2",
+		Long:    "Print the path condition of a test case as SMT-LIB2, with the symbolic bytes of its output: the test case is\nexecuted again in the machine. `run --smt2` keeps those of all test cases in the run directory.",
+		Example: "  symchef smt2 symchef-out-test_email t000002",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			ctx, stop := interruptible()
+			defer stop()
+			*status = session.Condition(ctx, args[0], args[1], stdout, os.Stderr)
+			return nil
+		},
+	}
+}
+
+// corpus is a format that is no file: a folder of inputs.
+const corpus = "corpus"
+
+// writeCorpus writes the inputs of tests to a folder, which may exist: what is in it stays, but for files of the same names.
+func writeCorpus(folder string, tests []testcase.Test) error {
+	if folder == "" {
+		return errors.New("--format corpus writes a folder: name it with -o")
+	}
+	files, err := emit.Corpus(tests)
+	if err != nil {
+		return err
+	}
+	for name, content := range files {
+		file := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return fmt.Errorf("cannot write the corpus: %w", err)
+		}
+		if err := os.WriteFile(file, content, 0o644); err != nil {
+			return fmt.Errorf("cannot write the corpus: %w", err)
+		}
+	}
+	return nil
 }
 
 func emitCmd() *cobra.Command {
@@ -149,6 +222,9 @@ func emitCmd() *cobra.Command {
 					return err
 				}
 			}
+			if format == corpus {
+				return writeCorpus(out, tests)
+			}
 			var b bytes.Buffer
 			if format == "" {
 				f, ok := emit.Default(r.Summary.Target.Kind)
@@ -160,18 +236,15 @@ func emitCmd() *cobra.Command {
 			if err := emit.Write(&b, emit.Format(format), name, r.Summary.Target, tests, doubts); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			if out != "" {
-				err = os.WriteFile(out, b.Bytes(), 0o644)
-			} else {
-				_, err = os.Stdout.Write(b.Bytes())
-			}
-			if err != nil {
-				return engineError{errors.New("cannot write the test file: " + err.Error())}
+			if out == "" {
+				stdout.Write(b.Bytes())
+			} else if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
+				return errors.New("cannot write the test file: " + err.Error())
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "pytest (default for Python), unittest, busted (default for Lua) or testthat (default for R)")
-	c.Flags().StringVarP(&out, "output", "o", "", "file to write (default standard output)")
+	c.Flags().StringVar(&format, "format", "", "pytest (default for Python), unittest, busted (default for Lua) or testthat (default for R); for programs sh (default) or pytest; for all corpus, a folder of inputs for a fuzzer")
+	c.Flags().StringVarP(&out, "output", "o", "", "file to write (default standard output); of a corpus, the folder")
 	return c
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -16,6 +17,7 @@ import (
 
 	"symchef/internal/search"
 	"symchef/internal/session"
+	"symchef/internal/testcase"
 )
 
 // The most symbolic bytes of standard input and of each kind of argument; Linux
@@ -29,21 +31,28 @@ const (
 const runLong = `Explore a symbolic test, or a program, and write its test cases to a run directory.
 
 Exit status: 0 explored, nothing failed; 1 a failing test case was found; 2 bad input; 3 the engine could not
-go on; 4 a test case diverged on the real interpreter; 130 interrupted, everything found so far is saved.
+go on; 4 a test case diverged on the real interpreter; 130 interrupted (SIGINT, SIGTERM, SIGHUP), everything found so far is saved.
 
-A path beyond --path-time or --path-instructions ends as a test case of kind hang, which replay confirms if
-the real program does not end within 10 s either. Every limit that was met is named under why_not_exhausted.`
+A path that is proved never to end, that is long and does not end on the real program either, or that goes beyond --path-instructions or
+--path-time, ends as a test case of kind hang. What stands before the test is bounded by both, too, and beyond that there is no result.
+Every limit that was met is named under why_not_exhausted.
+
+Several tests, of a file or of folders, run one after the other, each with a run directory of its own; --out is then the folder of these, and
+--time is shared: what is left of it is divided among the tests that are left. The exit status is the worst of theirs, in this order: 130, 3,
+4, 2, 1, 0. In a folder those files are tests that mention symchef and are called test_*.py or *_test.py, test_*.lua or *_test.lua, test_*.R,
+test-*.R or *_test.R; hidden folders, virtual environments, run directories and files written by symchef emit are passed over.`
 
 func runCmd(status *int) *cobra.Command {
 	o := session.Options{StdinLen: -1}
 	var maxMem, cupa string
 	var in inputs
-	var opt, completeness string
+	var opt, completeness, class, tests, keyword string
+	var replays how
 	c := &cobra.Command{
-		Use:   "run [flags] TEST[::NAME]  |  run --stdin N [--argv 3x8] [--file NAME:N] [--env NAME:N] -- PROGRAM [ARGS...]",
+		Use:   "run [flags] TEST[::NAME]...  |  run --stdin N [--argv 3x8] [--file NAME:N] [--env NAME:N] -- PROGRAM [ARGS...]",
 		Short: "Explore a symbolic test or a program and write its test cases",
 		Long:  runLong,
-		Example: "  symchef run test_email.py\n  symchef run --time 30s test_email.py::test_email\n" +
+		Example: "  symchef run test_email.py\n  symchef run --time 30s test_email.py::test_email\n  symchef run --time 10m -k 'email and not slow' tests other/test_date.py\n" +
 			"  symchef run --stdin 4 -- ./program\n  symchef run --stdin 0 --argv 2x3 -- ./program -v\n  symchef run --file input.ini:16 --env HOME:8 -- ./program input.ini\n  symchef run --resume symchef-out-test_email -j 2",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if cupa != "" {
@@ -55,34 +64,51 @@ func runCmd(status *int) *cobra.Command {
 			if err := check(cmd, &o, args, maxMem, in); err != nil {
 				return err
 			}
+			o.NoReplay = replays == "none"
+			o.ReplayMode, o.Unconfined = replays.confinement()
+			switch tests {
+			case "classes":
+			case "coverage":
+				o.Coverage = true
+			case "all":
+				o.AllPaths = true
+			default:
+				return fmt.Errorf("--tests %s: want classes, coverage or all", tests)
+			}
+			if o.Class, err = testcase.ParseParts(class); err != nil {
+				return fmt.Errorf("--class: %w", err)
+			}
 			if o.Models, err = parseModels(opt); err != nil {
 				return err
 			}
 			ctx, stop := interruptible()
 			defer stop()
-			*status = session.Run(ctx, o, os.Stdout, os.Stderr)
+			*status = runTests(ctx, o, args, keyword)
 			return nil
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.Out, "out", "", "run directory (default symchef-out-FILE[-NAME])")
-	f.DurationVar(&o.Time, "time", 0, "stop exploring after this long")
+	f.StringVarP(&keyword, "keyword", "k", "", "only tests for whose FILE::NAME this holds: words, each true where it is part of it, with and, or, not, parentheses; words with spaces in quotes")
+	f.DurationVar(&o.Time, "time", 0, "end after this long: the start, exploring, and replay, for which a share is kept")
 	f.Uint64Var(&o.Instructions, "instructions", 0, "stop after this many guest instructions")
 	f.IntVar(&o.MaxPaths, "max-paths", 0, "stop after this many low-level paths")
-	f.StringVar(&maxMem, "max-memory", "4G", "memory of the engine; states that do not fit are executed again; 0: no limit")
+	f.StringVar(&maxMem, "max-memory", "4G", "memory of this process, at least 64M; states that do not fit are executed again; 0: no limit")
 	f.IntVarP(&o.Workers, "workers", "j", 1, "explore with this many workers in parallel")
 	f.DurationVar(&o.Checkpoint, "checkpoint", 10*time.Second, "time between two checkpoints, from which --resume goes on after a crash")
 	f.StringVar(&o.Resume, "resume", "", "go on with the run in this run directory; new limits may be given")
-	f.DurationVar(&o.PathTime, "path-time", time.Minute, "wall clock after which a path is a hang, 0: no limit")
-	f.Uint64Var(&o.PathInstructions, "path-instructions", 0, "guest instructions after which a path is a hang")
+	f.DurationVar(&o.PathTime, "path-time", 0, "wall clock after which a path is a hang too; 0: no limit")
+	f.Uint64Var(&o.PathInstructions, "path-instructions", 0, fmt.Sprintf("guest instructions after which a path is a hang; 0: an eighth of --instructions, at most %d, which it is without", session.DefaultPathInstructions))
 	f.StringVar(&o.Strategy, "strategy", "cupa-path", "search strategy: "+strings.Join(search.Names(), ", "))
 	f.StringVar(&completeness, "completeness", "partial", "partial: report a high-level path when its first low-level path has ended; complete: when all have, which is how its path condition is complete")
 	f.StringVar(&cupa, "cupa", "", "class-uniform search with these classes, from the top, commas between: "+strings.Join(search.SchemeNames(), ", "))
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of the search and of the guest's random numbers")
 	f.StringVar(&o.Interpreter, "interpreter", "", "interpreter to use instead of the one found")
-	f.BoolVar(&o.NoReplay, "no-replay", false, "do not replay the test cases natively")
-	f.BoolVar(&o.Unconfined, "replay-unconfined", false, "replay even where the kernel offers no confinement")
-	f.BoolVar(&o.AllPaths, "all-paths", false, "a test case for every low-level path")
+	replayFlags(f, &replays, "no-replay")
+	f.BoolVar(&o.AllPaths, "all-paths", false, "a test case for every low-level path; the same as --tests all")
+	f.StringVar(&tests, "tests", "classes", "which low-level paths are test cases: classes, the first of each high-level path and of each class of behaviour; coverage, those that take new branches of extension modules' native code, too; all")
+	f.StringVar(&class, "class", "all", "what tells classes of behaviour apart: all, or of outcome, message, stdout, stderr, returned, files, commas between")
+	f.BoolVar(&o.SMT2, "smt2", false, "keep the path condition of each test case as SMT-LIB2 (symchef smt2 prints it later, too)")
 	f.BoolVar(&o.JSON, "json", false, "print the summary as JSON")
 	f.BoolVar(&o.NoCache, "no-cache", false, "neither use nor write boot snapshots")
 	f.StringVar(&o.Boot, "boot", session.BootAuto, "how the interpreter starts: natively under ptrace up to the test's import, emulated, or auto: natively if possible")
@@ -94,8 +120,26 @@ func runCmd(status *int) *cobra.Command {
 	f.IntVar(&o.StdinLen, "stdin", -1, "bytes of symbolic standard input of a program")
 	f.StringVar(&in.argv, "argv", "", "symbolic arguments of a program: COUNTxLENGTH")
 	f.StringArrayVar(&in.files, "file", nil, "a symbolic file in the working directory of a program: NAME:BYTES; may be repeated")
+	f.StringArrayVar(&o.Pass, "pass", nil, "a variable of the environment that the program gets, and the run directory shows: NAME, or NAME=VALUE; may be repeated")
 	f.StringArrayVar(&in.env, "env", nil, "a symbolic environment variable of a program: NAME:BYTES; may be repeated")
 	return c
+}
+
+// runTests runs what args name: a test or a program by itself, several tests with a table.
+func runTests(c context.Context, o session.Options, args []string, keyword string) int {
+	if o.Program != nil || o.Resume != "" || len(args) == 1 && keyword == "" && !isFolder(args[0]) {
+		several := false
+		o.OnSeveral = func([]string) { several = true }
+		if status := session.Run(c, o, stdout, os.Stderr); !several {
+			return status
+		}
+	}
+	return session.RunMany(c, o, args, keyword, stdout, os.Stderr)
+}
+
+func isFolder(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
 }
 
 // check completes o from the flags that need reading and says what is wrong with them.
@@ -114,6 +158,8 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 		return fmt.Errorf("--boot %s: want %s", o.Boot, strings.Join(session.Boots(), ", "))
 	case stdin && (o.StdinLen < 0 || o.StdinLen > maxStdin):
 		return fmt.Errorf("--stdin %d: want 0 to %d bytes", o.StdinLen, maxStdin)
+	case o.MaxMemory > 0 && o.MaxMemory < session.LeastMemory:
+		return fmt.Errorf("--max-memory %s: the least is %dM; 0 is no limit", maxMem, session.LeastMemory>>20)
 	case o.Workers < 1 || o.Workers > maxWorkers:
 		return fmt.Errorf("--workers %d: want 1 to %d", o.Workers, maxWorkers)
 	case o.Time < 0 || o.PathTime < 0 || o.MaxPaths < 0:
@@ -137,7 +183,7 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 	}
 	switch dash := cmd.ArgsLenAtDash(); {
 	case o.Resume != "":
-		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env", "opt", "merge", "completeness"} {
+		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env", "opt", "class", "tests", "merge", "completeness", "pass"} {
 			if len(args) > 0 || cmd.Flags().Changed(f) {
 				return errors.New("--resume goes on with the run as it was: only limits, --workers and what concerns the report can be given with it")
 			}
@@ -147,19 +193,16 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 		if o.Complete {
 			return errors.New("--completeness complete is for tests, not for programs: their high level is not known")
 		}
-		if o.StdinLen <= 0 && !in.given() {
-			return errors.New("a program needs a symbolic input: give --stdin N, --argv COUNTxLENGTH, --file NAME:N or --env NAME:N")
-		}
 		if o.Interpreter != "" {
 			return errors.New("--interpreter is for tests, not for programs")
 		}
-	case len(args) == 1 && dash < 0:
+	case len(args) >= 1 && dash < 0:
 		if stdin || in.given() {
 			return errors.New("--stdin, --argv, --file and --env are for programs: symchef run --stdin N -- ./program")
 		}
 		o.Test = args[0]
 	default:
-		return errors.New("name one test file, or a program after --; see symchef run --help")
+		return errors.New("name a test file or folder, or a program after --; see symchef run --help")
 	}
 	return nil
 }
@@ -197,6 +240,11 @@ func (in inputs) parse(o *session.Options) (err error) {
 	}
 	if o.Files, err = parseNamed("file", in.files, filepath.IsLocal, "a path below the working directory"); err != nil {
 		return err
+	}
+	for _, p := range o.Pass {
+		if name, _, _ := strings.Cut(p, "="); name == "" || strings.Contains(p, "\x00") {
+			return fmt.Errorf("--pass %q: want NAME or NAME=VALUE", p)
+		}
 	}
 	isVariable := func(s string) bool { return s != "" && !strings.ContainsAny(s, "=\x00") }
 	o.Env, err = parseNamed("env", in.env, isVariable, "the name of a variable")

@@ -2,12 +2,13 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"symchef/internal/high"
 	"symchef/internal/rundir"
+	"symchef/internal/session"
+	"symchef/internal/testcase"
 )
 
 func treeCmd() *cobra.Command {
@@ -15,7 +16,9 @@ func treeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tree [--format text|dot|svg|json] DIR",
 		Short: "Show the high-level execution tree of a run",
-		Long: "Show the paths of the interpreted program that a run has found: a tree, folded where it does not branch, with\n" +
+		Long: "Show the paths of the interpreted program that a run has found: a tree, folded where it does not branch, with the line where\n" +
+			"paths part and which way each went (true, false, or where to),\n" +
+			"and of a program the decisions of its test cases, with source lines where it was compiled with -g; with\n" +
 			"how many low-level paths go each way and how they ended. Instructions are named by source line and function\n" +
 			"where these are known, else by the digest of their code object and the offset in it.",
 		Example: "  symchef tree symchef-out-test_email\n  symchef tree --format svg symchef-out-test_email > tree.svg",
@@ -26,16 +29,22 @@ func treeCmd() *cobra.Command {
 				return err
 			}
 			var d high.Doc
-			if err := r.Tree(&d); err != nil {
+			if r.Summary.Target.Kind == testcase.Program {
+				p, err := session.ProgramTree(r)
+				if err != nil {
+					return err
+				}
+				d = *p
+			} else if err := r.Tree(&d); err != nil {
 				return err
 			}
 			switch format {
 			case "text":
-				d.WriteText(os.Stdout)
+				d.WriteText(stdout)
 			case "dot":
-				d.WriteDot(os.Stdout)
+				d.WriteDot(stdout)
 			case "svg":
-				d.WriteSVG(os.Stdout)
+				d.WriteSVG(stdout)
 			case "json":
 				writeJSON(&d)
 			default:

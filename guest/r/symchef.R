@@ -13,8 +13,37 @@
 # (docs/device-protocol.md); symbolic texts follow a request's line, symbolic values its reply. Nothing here looks at a symbolic
 # value: a comparison may split the path.
 
-local({
-  symchef <- new.env(parent = baseenv())
+# What it uses of R's base is copied before the test's file is read, into an environment of its own that leads nowhere else: a test
+# may define or replace any function of base. The copies are not compiled, so that R looks for nothing in base on their behalf, and
+# so that their steps are not seen as steps of the test. No function is used that asks for methods, but where that is meant.
+
+base::local({
+  # An environment with what code uses of base, and what that uses.
+  seal <- function(code) {
+    env <- new.env(parent = emptyenv())
+    todo <- c(all.names(code, unique = TRUE), ".__S3MethodsTable__.")
+    while (length(todo) > 0L) {
+      found <- character()
+      for (name in todo[!vapply(todo, exists, NA, env, inherits = FALSE)]) {
+        for (used in c(name, paste0(name, "<-"))) {
+          value <- get0(used, baseenv(), inherits = FALSE)
+          if (typeof(value) == "closure") {
+            found <- c(found, all.names(body(value)), unlist(lapply(formals(value), all.names)))
+            value <- eval(as.call(list(`function`, as.pairlist(formals(value)), body(value))), env)
+          }
+          if (!is.null(value)) {
+            assign(used, value, env)
+          }
+        }
+      }
+      todo <- unique(found[vapply(found, exists, NA, baseenv(), inherits = FALSE)])
+      todo <- todo[!vapply(todo, exists, NA, env, inherits = FALSE)]
+    }
+    env
+  }
+
+  code <- quote({
+  symchef <- new.env(parent = baseenv()) # with(symchef, ...) finds base, too
   session <- NULL # the present one: of the machine or of a replay
   ready <- FALSE # the test has been found and set up
   expected <- character()
@@ -42,16 +71,68 @@ local({
     paste(out, collapse = "")
   }
 
+  # Ends the process as R does at the end of a script: warnings that wait are shown, .Last is called, and the finalizers run that are to run on exit.
+  ends <- FALSE
+  leave <- function() {
+    .Internal(printDeferredWarnings())
+    .Internal(flush(stdout()))
+    if (typeof(get0(".Last", globalenv(), mode = "function")) == "closure") {
+      eval(as.call(list(as.name(".Last"))), globalenv())
+    }
+    ends <<- TRUE
+    quit("no", 0L, FALSE)
+  }
+
+  # The oldest finalizer is the last to run. Then R closes devices and connections, shows warnings, and starts a process that removes its temporary
+  # folder; all but the last is done here, and inside the machine the path ends.
+  oldest <- new.env(parent = emptyenv())
+  reg.finalizer(oldest, function(e) {
+    if (ends) {
+      if (length(get(".Devices", baseenv())) > 1L) {
+        their$graphics_off()
+      }
+      for (i in .Internal(getAllConnections())) {
+        if (i > 2L) .Internal(flush(.Internal(getConnection(i))))
+      }
+      .Internal(printDeferredWarnings())
+      .Internal(flush(stdout()))
+      session$end()
+    }
+  }, TRUE)
+
   new_machine <- function() {
-    # Without raw, R looks into the file for signs of compression.
-    device <- file("/dev/symchef", "r+b", raw = TRUE)
+    device <- NULL
+    id <- NULL # of the connection: one of the test's may get its number
     begun <- FALSE
+    choice <- 0 # the input's number
+    waiting <- character() # lines of the log that wait for begin
     newline <- as.raw(10L)
+
+    # Opens the device: up to there R may run natively.
+    open_device <- function() {
+      if (!file.exists("/dev/symchef")) {
+        cat("symchef: not inside symchef and SYMCHEF_REPLAY is not set: nothing to run\n", file = stderr())
+        quit("no", 2L)
+      }
+      # Without raw, R looks into the file for signs of compression.
+      device <<- file("/dev/symchef", "r+b", raw = TRUE)
+      id <<- attr(device, "conn_id")
+      request("hello 1")
+    }
+
+    # Whether the device is open: a test may have closed all connections.
+    is_open <- function() {
+      !is.null(device) && as.integer(device) %in% .Internal(getAllConnections()) &&
+        identical(attr(.Internal(getConnection(as.integer(device))), "conn_id"), id)
+    }
 
     # One round trip: the line, and what follows it, are one write; the fields of the reply as numbers.
     request <- function(line, body = raw()) {
+      if (!is_open()) {
+        open_device()
+      }
       writeBin(c(charToRaw(line), newline, body), device)
-      flush(device)
+      .Internal(flush(device))
       reply <- raw()
       while ((byte <- readBin(device, "raw", 1L)) != newline) {
         reply <- c(reply, byte)
@@ -62,6 +143,9 @@ local({
       }
       as.numeric(fields[-1L])
     }
+
+    # A request that an engine need not understand.
+    offer <- function(line, body = raw()) tryCatch(request(line, body), error = function(e) NULL)
 
     # A request about a text: its length, and the text behind the line.
     with_text <- function(line, bytes) {
@@ -80,6 +164,9 @@ local({
       if (!begun) {
         begun <<- TRUE
         request(paste("begin", quote_field(symchef$test)))
+        for (line in waiting) {
+          with_text("log", text_bytes(line))
+        }
       }
     }
 
@@ -94,7 +181,6 @@ local({
     }
 
     list(
-      hello = function() request("hello 1"),
       begin = begin,
       sequence = function(kind, name, default, least, most) {
         r <- declare(name, kind, quote_field(default), least, most, if (kind == "str") "2")
@@ -110,20 +196,41 @@ local({
       logical = function(name, default) {
         value(declare(name, "bool", as.integer(default)), "integer", 2L, 8L)[1L] != 0L
       },
-      choice = function(name, index, n) declare(name, "choice", index, n)[2L],
-      log = function(text) with_text("log", text_bytes(text)),
-      prune = function() request("prune"),
+      choice = function(name, index, n) {
+        r <- declare(name, "choice", index, n)
+        choice <<- r[1L]
+        r[2L]
+      },
+      # What stands at the index that choice has given.
+      chosen = function(tokens) offer(sprintf("chosen %d - %d", choice, length(tokens)), tokens),
+      log = function(text) {
+        if (begun) with_text("log", text_bytes(text)) else waiting <<- c(waiting, text)
+      },
+      prune = function() {
+        begin()
+        request("prune")
+      },
       concretize = function(bytes) {
+        begin()
         with_text("concretize", bytes)
         readBin(device, "raw", length(bytes))
+      },
+      returned = function(tokens) {
+        begin()
+        offer(sprintf("returned - %d", length(tokens)), tokens)
+      },
+      frames = function(frames) {
+        begin()
+        offer(paste(c("frames", length(frames), vapply(frames, quote_field, "")), collapse = " "))
       },
       outcome = function(kind, type, message) {
         begin()
         with_text(paste("outcome", kind, quote_field(type)), text_bytes(message))
-        flush(stdout())
-        request("end")
       },
-      usage = function(message) request(paste("usage", quote_field(message)))
+      end = function() request("end"),
+      usage = function(message) request(paste("usage", quote_field(message))),
+      # Tells the engine which tests the file has; does not return.
+      tests = function(names) request(paste(c("tests", length(names), vapply(names, quote_field, "")), collapse = " "))
     )
   }
 
@@ -138,7 +245,7 @@ local({
       tokens[at]
     }
     string <- function(token) {
-      eval(str2lang(gsub("\\/", "/", token, fixed = TRUE))) # its escapes are R's
+      str2lang(gsub("\\/", "/", token, fixed = TRUE)) # its escapes are R's
     }
     items <- function(close, item) {
       out <- list()
@@ -184,15 +291,27 @@ local({
     if (!nzchar(hex)) {
       return(raw())
     }
-    at <- seq(1L, length.out = nchar(hex) %/% 2L, by = 2L)
+    at <- 2L * seq_len(nchar(hex) %/% 2L) - 1L
     as.raw(strtoi(substring(hex, at, at + 1L), 16L))
   }
 
-  new_replay <- function(path) {
-    inputs <- from_json(paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n"))$inputs
+  new_replay <- function(path, out) {
+    force(out)
+    inputs <- NULL
     at <- 0L
     lines <- character()
+    more <- "" # fields of the outcome
+    told <- NULL # the outcome, once it is known
+    device <- NULL
+    # Reads the inputs; nothing before this depends on them.
+    begin <- function() {
+      if (is.null(inputs)) {
+        inputs <<- from_json(paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n"))$inputs
+        device <<- file("/dev/null", "r+b", raw = TRUE) # the test's connections get the numbers that they get in the machine
+      }
+    }
     next_input <- function(kind, name) {
+      begin()
       at <<- at + 1L
       if (at > length(inputs)) {
         usage_error("replay: no value for input %s", name)
@@ -210,19 +329,16 @@ local({
       value
     }
     outcome <- function(kind, type, message) {
-      path <- Sys.getenv("SYMCHEF_OUTCOME")
-      if (nzchar(path)) {
-        out <- file(path, "wb")
-        writeBin(charToRaw(sprintf('{"version":1,"kind":%s,"type":%s,"message":%s,"log":[%s]}\n', to_json(kind), to_json(type),
-          to_json(message), paste(vapply(lines, to_json, ""), collapse = ","))), out)
-        close(out)
+      told <<- list(kind, type, message)
+      if (nzchar(out)) {
+        con <- file(out, "wb")
+        writeBin(charToRaw(sprintf('{"version":1,"kind":%s,"type":%s,"message":%s,"log":[%s]%s}\n', to_json(kind), to_json(type),
+          to_json(message), paste(vapply(lines, to_json, ""), collapse = ","), more)), con)
+        .Internal(close(con, "rw"))
       }
-      flush(stdout())
-      sink(file("/dev/null", "w")) # finalizers, which do not run on a path inside the machine
-      quit("no", if (kind == "usage") 2L else 0L, runLast = FALSE)
     }
     list(
-      begin = function() NULL,
+      begin = begin,
       sequence = function(kind, name, default, least, most) {
         bytes <- from_hex(c(next_input(kind, name)$bytes_hex, "")[1L]) # no field for no bytes
         within(name, length(bytes), least, most)
@@ -234,13 +350,25 @@ local({
       },
       logical = function(name, default) next_input("bool", name)$value == "true",
       choice = function(name, index, n) within(name, as.integer(next_input("choice", name)$value), 0L, n - 1L),
-      log = function(text) lines <<- c(lines, text),
-      prune = function() outcome("pruned", "", ""),
+      chosen = function(tokens) NULL,
+      log = function(text) {
+        lines <<- c(lines, text)
+        if (!is.null(told)) outcome(told[[1L]], told[[2L]], told[[3L]])
+      },
+      prune = function() {
+        outcome("pruned", "", "")
+        quit("no", 0L, FALSE)
+      },
       concretize = function(bytes) bytes,
+      returned = function(tokens) more <<- sprintf('%s,"returned_hex":"%s"', more, paste(as.character(tokens), collapse = "")),
+      frames = function(frames) more <<- sprintf('%s,"frames":[%s]', more, paste(vapply(frames, to_json, ""), collapse = ",")),
       outcome = outcome,
+      end = function() NULL,
+      tests = function(names) usage_error("several tests in the file, choose one with ::NAME: %s", paste(names, collapse = ", ")),
       usage = function(message) {
         cat("symchef: ", message, "\n", sep = "", file = stderr())
         outcome("usage", "", message)
+        quit("no", 2L, FALSE)
       }
     )
   }
@@ -291,11 +419,11 @@ local({
     least <- whole(least)
     most <- whole(most)
     if (is.null(least) || is.null(most) || least > most) {
-      usage_error("input %s: needs whole numbers, least <= most", name)
+      usage_error("input %s: integer(name, least, most, default) needs whole numbers, least <= most", name)
     }
     default <- if (is.null(default)) min(max(0L, least), most) else whole(default)
     if (is.null(default) || default < least || default > most) {
-      usage_error("input %s: the default is not within the bounds", name)
+      usage_error("input %s: integer(name, least, most, default): the default is not within the bounds", name)
     }
     s$integer(name, default, least, most)
   }
@@ -306,11 +434,11 @@ local({
     s <- current(name)
     number <- function(x) is.numeric(x) && length(x) == 1L && !is.na(x)
     if (!number(least) || !number(most) || least > most) {
-      usage_error("input %s: needs numbers, least <= most", name)
+      usage_error("input %s: double(name, least, most, default) needs numbers, least <= most", name)
     }
     default <- if (is.null(default)) min(max(0, least), most) else default
     if (!number(default) || default < least || default > most) {
-      usage_error("input %s: the default is not within the bounds", name)
+      usage_error("input %s: double(name, least, most, default): the default is not within the bounds", name)
     }
     s$double(name, as.double(default), as.double(least), as.double(most))
   }
@@ -324,11 +452,13 @@ local({
     if (length(options) == 0L) {
       usage_error("input %s: no options", name)
     }
-    index <- if (is.null(default)) 1L else match(list(default), as.list(options))
+    index <- if (is.null(default)) 1L else match(list(default), lapply(seq_along(options), function(i) options[[i]]))
     if (is.na(index)) {
       usage_error("input %s: the default is not among the options", name)
     }
-    options[[s$choice(name, index - 1L, length(options)) + 1L]]
+    option <- options[[s$choice(name, index - 1L, length(options)) + 1L]]
+    s$chosen(encode(option))
+    option
   }
 
   # Goes on only where the condition holds. Evaluating it has already split the paths.
@@ -342,7 +472,7 @@ local({
 
   # A line in the test case: the values' texts, joined by spaces.
   symchef$log <- function(...) {
-    current()$log(paste(..., collapse = " "))
+    session$log(paste(..., collapse = " "))
     invisible(NULL)
   }
 
@@ -365,7 +495,6 @@ local({
 
   # Declares errors that are no findings: those of one of the classes, or whose message holds one of the texts.
   symchef$expect <- function(...) {
-    current()
     if (!is.character(c(...))) {
       usage_error("expect takes strings")
     }
@@ -375,113 +504,285 @@ local({
 
   # The runner -------------------------------------------------------------------------------------------------
 
-  # Evaluates the file in the global environment, in the file's folder, and compiles what it defines.
+  # The names that the code assigns to, anywhere.
+  assigned <- function(code) {
+    if (is.call(code)) {
+      to <- if (length(code) > 1L && is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% c("<-", "=", "<<-", "assign", "delayedAssign", "makeActiveBinding")) code[[2L]]
+      c(if (is.symbol(to) || is.character(to)) as.character(to), unlist(lapply(seq_along(code), function(i) assigned(code[[i]]))))
+    } else if (is.expression(code)) {
+      unlist(lapply(seq_along(code), function(i) assigned(code[[i]])))
+    }
+  }
+
+  # Evaluates the file in the global environment, in the file's folder, and compiles what it defines. The compiler takes
+  # a function of base for what it is in base, unless it sees another; that of the file may come later.
   load_test <- function(path) {
     tryCatch({
-      code <- parse(path, keep.source = TRUE, encoding = "UTF-8")
+      code <- their$parse(path, keep.source = TRUE, encoding = "UTF-8")
       old <- setwd(dirname(path))
       sources <- options(keep.source = TRUE) # of other files, too
       on.exit({
         setwd(old)
         options(sources)
       })
-      for (i in seq_along(code)) {
-        eval(compiler::compile(code[[i]], globalenv(), quiet, attr(code, "srcref")[[i]]), globalenv())
+      seen <- list2env(list(), parent = globalenv())
+      for (name in unique(assigned(code))) {
+        assign(name, NULL, seen)
       }
-      for (name in ls(globalenv())) { # from other files
-        f <- get(name, globalenv())
-        if (is.function(f) && typeof(f) == "closure" && identical(environment(f), globalenv())) {
-          assign(name, compiler::cmpfun(f, quiet), globalenv())
+      for (i in seq_along(code)) {
+        eval(their$compile(code[[i]], seen, quiet, attr(code, "srcref")[[i]]), globalenv())
+      }
+      for (name in ls(globalenv(), all.names = TRUE)) { # from other files
+        f <- if (!bindingIsActive(as.name(name), globalenv())) get(name, globalenv())
+        if (typeof(f) == "closure" && identical(environment(f), globalenv())) {
+          f <- tryCatch(their$cmpfun(f, quiet), error = function(e) NULL)
+          if (!is.null(f) && !bindingIsLocked(name, globalenv())) {
+            assign(name, f, globalenv())
+          }
         }
       }
-    }, error = function(e) usage_error("%s", conditionMessage(e)))
+    }, error = function(e) usage_error("%s", message_of(e)))
+  }
+
+  is_function <- function(f) typeof(f) %in% c("closure", "builtin", "special")
+
+  # The condition's message: the test may define a method for it.
+  message_of <- function(e) {
+    tryCatch(paste(eval(as.call(list(conditionMessage, e)), globalenv()), collapse = "\n"), error = function(e) "")
   }
 
   # The name of the one test to run.
   choose <- function(wanted) {
     names <- ls(globalenv())
-    names <- names[vapply(names, function(n) is.function(get(n, globalenv())) && (n == "run" || startsWith(n, "test")), NA)]
+    names <- names[vapply(names, function(n) (n == "run" || startsWith(n, "test")) && is_function(get(n, globalenv())), NA)]
     list <- paste(names, collapse = ", ")
-    if (nzchar(wanted)) {
+    if (wanted == "*" || !nzchar(wanted) && length(names) > 1L) {
+      session$tests(names)
+    } else if (nzchar(wanted)) {
       if (!wanted %in% names) {
         usage_error("no test named %s; tests here: %s", wanted, if (nzchar(list)) list else "none")
       }
       wanted
     } else if (length(names) == 0L) {
       usage_error("no test: define a function run or test...")
-    } else if (length(names) > 1L) {
-      usage_error("several tests in the file, choose one with ::NAME: %s", list)
     } else {
       names
     }
   }
 
-  # Where the code of the test's files was that led to the present call: FILE:LINE, or nothing.
-  site <- function(calls) {
-    for (call in rev(calls)) {
-      ref <- attr(call, "srcref")
-      if (!is.null(ref)) {
-        return(paste0(basename(attr(ref, "srcfile")$filename), ":", ref[1L]))
+  # How many calls are looked at for frames, and how many frames are told.
+  most_calls <- 200L
+  most_frames <- 50L
+
+  # What led to the present call, outermost first: list(FILE, LINE, FUNCTION) of each call in a file whose lines are known.
+  sites <- function(calls, parents, functions) {
+    found <- list()
+    for (k in seq_along(calls)[seq_along(calls) > length(calls) - most_calls]) {
+      ref <- attr(calls[[k]], "srcref")
+      if (is.null(ref)) {
+        next
+      }
+      source <- attr(ref, "srcfile")
+      at <- parents[k] # the frame of the function that makes the call
+      name <- if (at > 0L && at <= length(calls)) calls[[at]][[1L]]
+      name <- if (at > 0L && identical(functions(at), test_function)) {
+        symchef$test
+      } else if (is.symbol(name)) {
+        as.character(name)
+      } else if (is.call(name) && length(name) == 3L && is.symbol(name[[3L]])) { # PACKAGE::NAME, OBJECT$NAME
+        as.character(name[[3L]])
+      } else {
+        "?"
+      }
+      file <- .subset2(source, "filename")
+      if (!startsWith(file, "/")) {
+        file <- paste0(.subset2(source, "wd"), "/", file)
+      }
+      found[[length(found) + 1L]] <- list(file, ref[1L], name)
+    }
+    if (length(found) > most_frames) found[length(found) - most_frames + seq_len(most_frames)] else found
+  }
+
+  # What a test returned, as tokens (docs/device-protocol.md). Texts and numbers are copied, and objects are looked at without their class.
+  most_depth <- 8L
+  cut <- charToRaw("z0:")
+  encode <- function(value) {
+    room <- most_text - length(cut)
+    out <- list()
+    put <- function(token) { # in a place of the length of a cut, which has been reserved
+      more <- length(token) - length(cut)
+      if (more > room) {
+        token <- cut
+        more <- 0L
+      }
+      room <<- room - more
+      out[[length(out) + 1L]] <<- token
+    }
+    head <- function(letter, n, places) {
+      token <- charToRaw(sprintf("%s%d:", letter, n))
+      more <- length(token) - length(cut) + places * length(cut)
+      if (more > room) {
+        out[[length(out) + 1L]] <<- cut
+        return(FALSE)
+      }
+      room <<- room - more
+      out[[length(out) + 1L]] <<- token
+      TRUE
+    }
+    leaf <- function(letter, bytes) {
+      put(if (length(bytes) > most_text) cut else c(charToRaw(sprintf("%s%d:", letter, length(bytes))), bytes))
+    }
+    text <- function(x) if (is.na(x)) leaf("o", charToRaw("NA")) else leaf("s", charToRaw(enc2utf8(x)))
+    numbers <- function(x, letter, size) {
+      bytes <- writeBin(x, raw(), endian = "little")
+      for (i in seq_along(x)) {
+        leaf(letter, bytes[(i - 1L) * size + seq_len(size)])
       }
     }
-    ""
+    plain <- function(x, depth) {
+      kind <- typeof(x)
+      n <- length(x)
+      if (kind == "NULL") {
+        put(charToRaw("n0:"))
+      } else if (kind == "raw") {
+        leaf("b", if (n > most_text) raw(most_text + 1L) else x)
+      } else if (kind == "logical" && n == 1L) {
+        put(charToRaw(if (is.na(x)) "o2:NA" else if (x) "T0:" else "F0:"))
+      } else if (kind %in% c("logical", "integer", "double", "character")) {
+        if (n == 1L || head("l", n, n)) {
+          switch(kind,
+            character = for (i in seq_len(n)) text(x[i]),
+            double = numbers(x, "f", 8L),
+            numbers(as.integer(x), "i", 4L)
+          )
+        }
+      } else if (kind == "list") {
+        if (head("l", n, n)) {
+          for (i in seq_len(n)) {
+            add(.subset2(x, i), depth + 1L)
+          }
+        }
+      } else {
+        leaf("o", charToRaw(kind))
+      }
+    }
+    add <- function(x, depth) {
+      kind <- typeof(x)
+      class <- if (kind %in% c("symbol", "NULL")) NULL else attr(x, "class")
+      if (depth >= most_depth && (kind == "list" || !is.null(class))) {
+        out[[length(out) + 1L]] <<- cut
+        return(NULL)
+      }
+      if (is.character(class) && length(class) > 0L) { # its class, and what it is made of
+        if (!head("(", 2L, 2L)) {
+          return(NULL)
+        }
+        leaf("o", charToRaw(enc2utf8(class[1L])))
+        depth <- depth + 1L
+        if (isS4(x)) {
+          return(leaf("o", charToRaw("S4")))
+        }
+        if (kind %in% c("logical", "integer", "double", "character", "list", "raw")) x <- unclass(x)
+      }
+      names <- if (kind %in% c("logical", "integer", "double", "character", "list")) attr(x, "names")
+      if (is.character(names) && length(names) == length(x)) {
+        n <- length(x)
+        if (head("{", n, 2L * n)) {
+          for (i in seq_len(n)) {
+            text(names[i])
+            add(.subset2(x, i), depth + 1L)
+          }
+        }
+      } else {
+        plain(x, depth)
+      }
+      NULL
+    }
+    add(value, 0L)
+    unlist(out)
   }
+
+  test_function <- NULL
 
   run <- function(argument) {
     at <- regexpr("::[^/]*$", argument)
     path <- if (at > 0L) substr(argument, 1L, at - 1L) else argument
-    place <- ""
+    places <- list()
     asserted <- FALSE
+    value <- NULL
     failed <- tryCatch(withCallingHandlers({
       load_test(path)
       symchef$test <- choose(if (at > 0L) substring(argument, at + 2L) else "")
-      if (is.function(globalenv()$setup)) {
-        globalenv()$setup()
+      setup <- get0("setup", globalenv(), mode = "function", inherits = FALSE)
+      if (!is.null(setup)) {
+        setup()
       }
-      test <- get(symchef$test, globalenv())
+      test_function <<- get(symchef$test, globalenv(), mode = "function")
+      warm()
       ready <<- TRUE
       session$begin()
-      test()
+      value <- test_function()
       NULL
     }, error = function(e) {
       n <- sys.nframe() # the raiser's frame is below that of stop and this one
-      asserted <<- n > 2L && identical(sys.function(n - 2L), stopifnot) || inherits(e, "expectation_failure")
-      place <<- site(sys.calls())
+      asserted <<- n > 2L && identical(sys.function(n - 2L), their$stopifnot) || inherits(e, "expectation_failure")
+      places <<- sites(sys.calls(), sys.parents(), function(n) sys.function(n))
     }), error = identity)
     if (is.null(failed)) {
+      session$returned(encode(value))
       session$outcome("ok", "", "")
+      leave()
     } else if (inherits(failed, "symchef_usage") || !ready) {
-      why <- sub("\n.*", "", conditionMessage(failed))
+      why <- sub("\n.*", "", message_of(failed))
       session$usage(if (startsWith(why, path)) why else paste0(path, ": ", why))
     }
-    message <- paste(conditionMessage(failed), collapse = "\n")
+    message <- message_of(failed)
     if (inherits(failed, "CStackOverflowError")) { # its number depends on where the stack begins
       message <- "C stack usage is too close to the limit"
     }
     known <- inherits(failed, expected) || any(vapply(expected, grepl, NA, message, fixed = TRUE))
-    if (nzchar(place)) {
-      message <- paste0(message, " (", place, ")")
+    if (length(places) > 0L) {
+      place <- places[[length(places)]]
+      message <- paste0(message, " (", basename(place[[1L]]), ":", place[[2L]], ")")
+      session$frames(vapply(places, function(p) paste0(p[[1L]], ":", p[[2L]], ":", p[[3L]]), ""))
     }
-    session$outcome(if (known) "expected" else if (asserted) "assertion" else "exception", class(failed)[1L], message)
+    kind <- attr(failed, "class")
+    session$outcome(if (known) "expected" else if (asserted) "assertion" else "exception", if (is.character(kind)) kind[1L] else typeof(failed), message)
+    leave()
   }
 
-  loadNamespace("compiler")
+  # A package that the test has loaded may load many others when it is first used for something. What a test is there for is used
+  # once before it begins: an expectation that fails, of each kind of message.
+  first_uses <- list(testthat = quote({
+    tryCatch(testthat::expect_equal(1L, 2L), error = identity)
+    tryCatch(testthat::expect_identical("a", "b"), error = identity)
+    tryCatch(testthat::expect_true(FALSE), error = identity)
+    tryCatch(testthat::expect_error(1), error = identity)
+  }))
+  warm <- function() {
+    for (package in names(first_uses)[names(first_uses) %in% loadedNamespaces()]) {
+      tryCatch(eval(first_uses[[package]], list2env(list(), parent = baseenv())), error = function(e) NULL)
+    }
+  }
+
   quiet <- list(suppressAll = TRUE)
-  compiler::cmpfun(function(x) x + 1, quiet) # the compiler is loaded when it is first used
-  attach(list(symchef = symchef), name = "symchef", warn.conflicts = FALSE)
+  their$cmpfun(eval(quote(function(x) x + 1), globalenv()), quiet) # the compiler is loaded when it is first used
+  their$attach(list(symchef = symchef), name = "symchef", warn.conflicts = FALSE)
   replay <- Sys.getenv("SYMCHEF_REPLAY")
   if (nzchar(replay)) {
-    session <- new_replay(replay)
-  } else if (file.exists("/dev/symchef")) {
-    session <- new_machine()
-    session$hello()
+    session <- new_replay(replay, Sys.getenv("SYMCHEF_OUTCOME"))
+    Sys.unsetenv(c("SYMCHEF_REPLAY", "SYMCHEF_OUTCOME")) # the test sees the environment of the machine
+  } else if (file.exists("/symchef/replay/native")) { # docs/device-protocol.md
+    session <- new_replay("/symchef/replay/inputs.json", "/symchef/replay/outcome.json")
   } else {
-    cat("symchef: not inside symchef and SYMCHEF_REPLAY is not set: nothing to run\n", file = stderr())
-    quit("no", 2L)
+    session <- new_machine()
   }
   argument <- commandArgs(TRUE)
   if (length(argument) != 1L) {
     session$usage("usage: R -f symchef.R --args TEST[::NAME]")
   }
   run(argument)
+  })
+  eval(code, list2env(list(their = list(stopifnot = stopifnot, attach = attach, parse = parse, compile = compiler::compile, cmpfun = compiler::cmpfun,
+    graphics_off = if (isNamespaceLoaded("grDevices")) getExportedValue("grDevices", "graphics.off"))), parent = seal(code)))
 })

@@ -104,7 +104,7 @@ func (l language) trace(b *testing.B, r *hlpc.Result, script string) (c cost) {
 			t.Attach(m)
 		})/plain)
 		followed = append(followed, 1-run(func(m *machine.Machine) {
-			t := high.NewTracker(r)
+			t := high.NewTracker(r, "")
 			t.Attach(m)
 			t.Run(&high.Path{})
 		})/plain)

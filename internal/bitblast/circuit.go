@@ -128,12 +128,39 @@ func (g *Graph) built(r expr.Ref) []Lit {
 
 // Bits returns the word of r, building the circuits it lacks.
 func (g *Graph) Bits(r expr.Ref) []Lit {
+	x, _ := g.build(r, Effort{})
+	return x
+}
+
+// Effort bounds the work of building circuits and giving clauses to them.
+type Effort struct {
+	Gates int             // most gates that are built, and most that get clauses; 0: no limit
+	Stop  <-chan struct{} // once closed, the work ends soon; nil: never
+}
+
+// stopped reports whether Stop is closed.
+func (e Effort) stopped() bool {
+	select {
+	case <-e.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// pollEvery is how many gates or clauses are made between two looks at Stop: some milliseconds.
+const pollEvery = 1 << 14
+
+// build is Bits; ok is false where that is more than e allows. What has been built by then stays.
+func (g *Graph) build(r expr.Ref, e Effort) (x []Lit, ok bool) {
 	if x := g.built(r); x != nil {
-		return x
+		return x, true
 	}
 	if n := g.ctx.Len() + 1; n > len(g.off) {
 		g.off = append(g.off, make([]uint32, n+n/2-len(g.off))...)
 	}
+	first := len(g.gates)
+	polled, nodes := first, 0
 	g.todo = append(g.todo[:0], r)
 	for len(g.todo) > 0 {
 		t := g.todo[len(g.todo)-1]
@@ -154,6 +181,15 @@ func (g *Graph) Bits(r expr.Ref) []Lit {
 		if !ready {
 			continue
 		}
+		if nodes++; nodes >= pollEvery || len(g.gates)-polled >= pollEvery {
+			if e.stopped() {
+				return nil, false
+			}
+			polled, nodes = len(g.gates), 0
+		}
+		if e.Gates > 0 && len(g.gates)-first > e.Gates {
+			return nil, false
+		}
 		f := circuits[k]
 		if f == nil {
 			panic(fmt.Sprintf("bitblast: no circuit for %v", k))
@@ -163,5 +199,5 @@ func (g *Graph) Bits(r expr.Ref) []Lit {
 		g.words = append(g.words, x...)
 		g.todo = g.todo[:len(g.todo)-1]
 	}
-	return g.built(r)
+	return g.built(r), true
 }

@@ -6,6 +6,7 @@ import (
 
 	"symchef/internal/expr"
 	"symchef/internal/sat"
+	"symchef/internal/seed"
 	"symchef/internal/softfp"
 )
 
@@ -22,7 +23,7 @@ func solveWord(t *testing.T, inst *Instance, in, out []Lit, v uint64) uint64 {
 			lits[i] = inst.lit(l)
 		}
 	}
-	inst.emit()
+	inst.emit(Effort{})
 	roots := inst.assume
 	for i, l := range out {
 		if l > True {
@@ -118,9 +119,7 @@ func randomFloat(r *rand.Rand, w uint) uint64 {
 
 // TestFloats: the circuits of the two formats of programs have the values of evaluation and no others.
 func TestFloats(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %#x", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	for k := expr.FAdd; k <= expr.FCvt; k++ {
 		for _, w := range []uint{32, 64} {
 			for range 6 {

@@ -9,6 +9,8 @@ import (
 
 // Instance is a SAT solver holding the clauses of some of a Graph's gates.
 type Instance struct {
+	Effort Effort // of each Check
+
 	g *Graph
 	s *sat.Solver
 
@@ -60,11 +62,22 @@ func (in *Instance) Reset(g *Graph) {
 }
 
 // Check asks whether all roots, expressions of one bit, can be true together.
-// Variables first try their value in hint, when that is not nil.
+// Variables first try their value in hint, when that is not nil. The answer is Unknown when that takes more propagations
+// than budget or more gates than Effort allows.
 func (in *Instance) Check(roots []expr.Ref, hint expr.Assignment, budget uint64) sat.Result {
+	e := in.Effort
 	in.assume, in.owner, in.core = in.assume[:0], in.owner[:0], in.core[:0]
+	left := e
 	for i, r := range roots {
-		switch l := in.g.Bits(r)[0]; l {
+		before := len(in.g.gates)
+		x, ok := in.g.build(r, left)
+		if !ok {
+			return sat.Unknown
+		}
+		if e.Gates > 0 {
+			left.Gates = max(left.Gates-(len(in.g.gates)-before), 1)
+		}
+		switch l := x[0]; l {
 		case True:
 		case False:
 			in.core = append(in.core, i)
@@ -74,7 +87,9 @@ func (in *Instance) Check(roots []expr.Ref, hint expr.Assignment, budget uint64)
 			in.owner = append(in.owner, i)
 		}
 	}
-	in.emit()
+	if !in.emit(e) {
+		return sat.Unknown
+	}
 	in.mark()
 	in.s.Prepare(in.assume)
 	if hint != nil {
@@ -194,12 +209,17 @@ func (in *Instance) lit(l Lit) sat.Lit {
 	return sat.Var(in.varOf[n]-1).Pos() ^ sat.Lit(l&1)
 }
 
-// emit gives clauses to the gates that have only a variable.
-func (in *Instance) emit() {
-	for v := len(in.fanOff); v < len(in.gates); v++ {
+// emit gives clauses to the gates that have only a variable; false where they are more than e allows. It goes on from there the next time.
+func (in *Instance) emit(e Effort) bool {
+	first := len(in.fanOff)
+	for v := first; v < len(in.gates); v++ {
+		if n := v - first; e.Gates > 0 && n > e.Gates || n%pollEvery == pollEvery-1 && e.stopped() {
+			return false
+		}
 		in.fanOff = append(in.fanOff, uint32(len(in.fan)))
 		in.clauses(sat.Var(v))
 	}
+	return true
 }
 
 // use returns the literal of edge l and notes it as an operand of the gate

@@ -2,10 +2,10 @@ package bitblast
 
 import (
 	"math/bits"
-	"math/rand/v2"
 	"testing"
 
 	"symchef/internal/expr"
+	"symchef/internal/seed"
 )
 
 // open returns n literals that are not constant.
@@ -42,8 +42,7 @@ func TestConstants(t *testing.T) {
 
 // TestShapes: what only moves literals, bit by bit.
 func TestShapes(t *testing.T) {
-	const seed = 1
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	for range 2000 {
 		x := append(open(r.IntN(12)), constant(r.Uint64()&r.Uint64()&r.Uint64(), 1+r.IntN(6))...)
 		if r.IntN(2) == 0 {
@@ -61,11 +60,11 @@ func TestShapes(t *testing.T) {
 		check := func(what string, y []Lit, n int, want func(i int) Lit) {
 			t.Helper()
 			if len(y) != n {
-				t.Fatalf("seed %d: %s of %v has %d bits, want %d", seed, what, x, len(y), n)
+				t.Fatalf("%s of %v has %d bits, want %d", what, x, len(y), n)
 			}
 			for i := range y {
 				if y[i] != want(i) {
-					t.Fatalf("seed %d: %s of %v is %v: bit %d", seed, what, x, y, i)
+					t.Fatalf("%s of %v is %v: bit %d", what, x, y, i)
 				}
 			}
 		}

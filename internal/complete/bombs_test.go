@@ -88,6 +88,7 @@ func explode(t *testing.T, o session.Options, wanted func(testcase.Test) bool, d
 	c, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	o.Out = filepath.Join(t.TempDir(), "out")
+	o.Pass = passed()
 	o.AllPaths, o.NoReplay, o.NoCache = true, true, true
 	o.Progress, o.Strategy, o.MaxMemory, o.Time = "none", "random-path", 2<<30, *limit
 	var found []testcase.Test

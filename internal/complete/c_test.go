@@ -182,7 +182,7 @@ func TestLookUps(t *testing.T) {
 				for i := range 8 {
 					v := rng.IntN(256)
 					if n == 0 {
-						v = 0 // what the path's test case has
+						v = 'a' // what the path's test case has
 					}
 					x.Inputs[fmt.Sprintf("stdin[%d]", i)] = int64(v)
 					sum = sum*3 + (byte(v*v*7) ^ byte(v>>3))

@@ -53,7 +53,8 @@ type path struct {
 func exploreAll(t *testing.T, o session.Options) *rundir.Reader {
 	t.Helper()
 	o.Out = filepath.Join(t.TempDir(), "out")
-	o.AllPaths, o.NoReplay, o.NoCache = true, true, true
+	o.Pass = passed()
+	o.AllPaths, o.SMT2, o.NoReplay, o.NoCache = true, true, true, true
 	o.Progress, o.Strategy, o.MaxMemory, o.Time = "none", "dfs", 2<<30, *limit
 	var out, errs bytes.Buffer
 	session.Run(context.Background(), o, &out, &errs)
@@ -67,6 +68,16 @@ func exploreAll(t *testing.T, o session.Options) *rundir.Reader {
 	return r
 }
 
+// passed are the variables by which the programs of a test are chosen.
+func passed() (names []string) {
+	for _, name := range []string{"COMPLETE_ONLY", "COMPLETE_FOLDER"} {
+		if _, set := os.LookupEnv(name); set {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // readPaths parses what r keeps of tests into ctx.
 func readPaths(t *testing.T, ctx *expr.Ctx, r *rundir.Reader, tests []testcase.Test) []*path {
 	t.Helper()
@@ -75,7 +86,7 @@ func readPaths(t *testing.T, ctx *expr.Ctx, r *rundir.Reader, tests []testcase.T
 		p := &path{test: test, defined: map[int]bool{}}
 		text, err := r.PathCondition(test.ID)
 		if err == nil {
-			p.output, err = r.Output(test.ID)
+			p.output, err = r.Output(test.OutputSHA256)
 		}
 		if err == nil {
 			p.model, err = explore.ModelOf(ctx, test.Inputs)

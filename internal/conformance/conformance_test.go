@@ -162,7 +162,7 @@ type result struct {
 // run runs argv; the limit is generous, a native run ends long before it.
 func run(t *testing.T, dir string, env []string, stdin []byte, argv []string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var out, errs bytes.Buffer

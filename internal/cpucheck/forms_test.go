@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"symchef/internal/ir"
+	"symchef/internal/seed"
 )
 
 const (
@@ -23,16 +24,6 @@ const (
 	// longer is how many times more states each encoding runs on in the rounds of make cpu-check.
 	longer = 10
 )
-
-// seedOf returns SYMCHEF_SEED, or a seed from the clock.
-func seedOf(t testing.TB) uint64 {
-	seed := uint64(time.Now().UnixNano())
-	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
-		seed = v
-	}
-	t.Logf("SYMCHEF_SEED=%#x", seed)
-	return seed
-}
 
 // TestForms executes every form of the instruction table on the processor and lifted. With SYMCHEF_ROUNDS (make cpu-check) it
 // does so that many times, each with other encodings and on ten times as many states. SYMCHEF_FIRST is the first round,
@@ -47,7 +38,7 @@ func TestForms(t *testing.T) {
 	if rounds > 0 {
 		perCase *= longer
 	}
-	seed, start := seedOf(t), time.Now()
+	seed, start := seed.Of(t), time.Now()
 	cpus := NewN(t, runtime.GOMAXPROCS(0))
 	forms := Forms()
 	var states, differ atomic.Int64
@@ -157,7 +148,7 @@ undefined are not compared.
 
 // TestFlagRules: the flags that the table leaves out are kept, so that Defined says no less than the lifter does.
 func TestFlagRules(t *testing.T) {
-	r := NewRand(seedOf(t), 0)
+	r := NewRand(seed.Of(t), 0)
 	cpu := New(t)
 	for _, e := range Forms() {
 		if e.Name == "fwait" || Modelled[e.Op] != "" {

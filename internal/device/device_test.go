@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"symchef/internal/seed"
 )
 
 func TestParse(t *testing.T) {
@@ -38,6 +40,14 @@ func TestParse(t *testing.T) {
 		{"expect ValueError m.E", &Request{Verb: VerbExpect, Types: []string{"ValueError", "m.E"}}},
 		{"outcome ok % 4096 0", &Request{Verb: VerbOutcome, Kind: OutcomeOK, Addr: 4096}},
 		{"outcome exception m.E 4096 3", &Request{Verb: VerbOutcome, Kind: OutcomeException, Type: "m.E", Addr: 4096, Len: 3}},
+		{"chosen 3 4096 12", &Request{Verb: VerbChosen, ID: 3, Addr: 4096, Len: 12}},
+		{"chosen 0 - 3", &Request{Verb: VerbChosen, Len: 3, Inline: true}},
+		{"returned 4096 12", &Request{Verb: VerbReturned, Addr: 4096, Len: 12}},
+		{"returned - 3", &Request{Verb: VerbReturned, Len: 3, Inline: true}},
+		{"frames 0", &Request{Verb: VerbFrames}},
+		{"frames 2 /t/a%20b.py:3:test %FF.py:1:f", &Request{Verb: VerbFrames, Frames: []string{"/t/a b.py:3:test", "\xff.py:1:f"}}},
+		{"tests 0", &Request{Verb: VerbTests}},
+		{"tests 2 test_a b%2C%20c", &Request{Verb: VerbTests, Tests: []string{"test_a", "b, c"}}},
 		{"end", &Request{Verb: VerbEnd}},
 		{"usage no%20test", &Request{Verb: VerbUsage, Text: "no test"}},
 	}
@@ -68,6 +78,7 @@ func TestParseRefuses(t *testing.T) {
 		"input x int 0 0 9223372036854775808\n", "input x bool 2\n", "input x choice 3 3\n", "input x choice 0 0\n", "input x choice 0 70000\n", "input x float 1\n", "input x float 2 0 1\n", "input x float nan 0 1\n", "input x float 0 -0 nan\n", "input x float -0 0 1\n", "input x float 0 1 0\n", "input x float 0 1e999 0\n",
 		"input x\x00 bool 1\n", "place 0  4096\n", "place -1 int1 4096\n", "place 0 % 4096\n", "bounds 1 9\n", "bounds 1 0\n", "bounds 18446744073709551615 2\n", "assume 1 -1\n", "assume - 4\n", "concretize - 0\n", "log -\n", "value 0\n", "value 0 99999999999 0\n", "value 0 8\n",
 		"expect\n", "expect %\n", "outcome ok T 1 0\n", "outcome exception % 1 0\n", "outcome crash T 1 0\n", "log x\n", "usage\n",
+		"returned\n", "returned -\n", "returned - x\n", "returned 1 99999999999\n", "frames\n", "frames -1\n", "frames 1\n", "frames 1 a b\n", "frames 2 a\n", "frames 1025\n", "frames 999999999\n", "tests\n", "tests 2 a\n", "tests 99999 a\n",
 	} {
 		if r, err := Parse([]byte(line)); err == nil {
 			t.Errorf("%q was accepted: %+v", line, r)
@@ -138,7 +149,14 @@ func randomRequest(r *rand.Rand) *Request {
 		q.ID, q.Len, q.Less = r.IntN(100), r.Uint64N(99), int64(r.Uint64())
 	case VerbBounds, VerbSymbolic, VerbAssume:
 		addr()
-	case VerbConcretize, VerbLog:
+	case VerbFrames:
+		for range r.IntN(4) {
+			q.Frames = append(q.Frames, text(1))
+		}
+	case VerbConcretize, VerbLog, VerbReturned, VerbChosen:
+		if q.Verb == VerbChosen {
+			q.ID = r.IntN(100)
+		}
 		addr()
 		if r.IntN(2) == 0 {
 			q.Addr, q.Inline = 0, true
@@ -160,9 +178,7 @@ func randomRequest(r *rand.Rand) *Request {
 }
 
 func TestRoundTrip(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	for range 20000 {
 		q := randomRequest(r)
 		got, err := Parse(q.Format())

@@ -52,6 +52,14 @@ func ParseKind(s string) (Kind, bool) {
 	return 0, false
 }
 
+// Kinds lists all kinds.
+func Kinds() (out []Kind) {
+	for k := KindStr; k <= KindFloat; k++ {
+		out = append(out, k)
+	}
+	return out
+}
+
 // Type is a node of the typed tree: Scalar, Real, Sequence, Record or Choice.
 type Type interface {
 	// Validate checks the node's invariants and those below it.

@@ -30,9 +30,13 @@ const (
 	VerbPrune
 	VerbLog
 	VerbExpect
+	VerbChosen
+	VerbReturned
+	VerbFrames
 	VerbOutcome
 	VerbEnd
 	VerbUsage
+	VerbTests
 )
 
 // row describes one verb: its word, and the codec of its fields.
@@ -55,9 +59,13 @@ var verbs = [...]row{
 	VerbPrune:      {"prune", nil, nil},
 	VerbLog:        {"log", func(r *Request, f *fields) { r.text(f, 0) }, formatSpan},
 	VerbExpect:     {"expect", parseExpect, formatExpect},
+	VerbChosen:     {"chosen", func(r *Request, f *fields) { r.ID = f.int("input"); r.text(f, 0) }, func(r *Request) []string { return append([]string{strconv.Itoa(r.ID)}, formatSpan(r)...) }},
+	VerbReturned:   {"returned", func(r *Request, f *fields) { r.text(f, 0) }, formatSpan},
+	VerbFrames:     {"frames", parseFrames, formatFrames},
 	VerbOutcome:    {"outcome", parseOutcome, formatOutcome},
 	VerbEnd:        {"end", nil, nil},
 	VerbUsage:      {"usage", func(r *Request, f *fields) { r.Text = f.text("text") }, func(r *Request) []string { return []string{Quote(r.Text)} }},
+	VerbTests:      {"tests", func(r *Request, f *fields) { r.Tests = f.list("test", MaxTests) }, func(r *Request) []string { return formatList(r.Tests) }},
 }
 
 // MaxSpan bounds LEN where the protocol does not say at most 8.
@@ -87,13 +95,15 @@ type Request struct {
 	Verb    Verb
 	Version int      // hello
 	Input   *Input   // input; valid, ID 0
-	ID      int      // place, value: the input's
+	ID      int      // place, value, chosen: the input's
 	Layout  string   // place: a layout's name in the language's description
-	Addr    uint64   // place, bounds, symbolic, concretize, assume, log, outcome: a guest address
+	Addr    uint64   // place, bounds, symbolic, concretize, assume, log, chosen, returned, outcome: a guest address
 	Len     uint64   // bytes at Addr (not for place), or to be read (value)
 	Less    int64    // value: what is subtracted from the number
-	Inline  bool     // concretize, log, outcome: the Len bytes follow the line, there is no Addr
+	Inline  bool     // concretize, log, chosen, returned, outcome: the Len bytes follow the line, there is no Addr
 	Types   []string // expect: qualified names, at least one
+	Frames  []string // frames: FILE:LINE:FUNCTION, outermost first
+	Tests   []string // tests: the names
 	Kind    OutcomeKind
 	Type    string // outcome: qualified name, empty for ok
 	Text    string // usage; begin: the name of the test, or empty
@@ -414,6 +424,39 @@ func formatExpect(r *Request) []string {
 	w := make([]string, len(r.Types))
 	for i, t := range r.Types {
 		w[i] = Quote(t)
+	}
+	return w
+}
+
+// MaxFrames bounds the frames of a request.
+const MaxFrames = 1 << 10
+
+// MaxTests bounds the tests of a file.
+const MaxTests = 1 << 14
+
+func parseFrames(r *Request, f *fields) { r.Frames = f.list("frame", MaxFrames) }
+
+func formatFrames(r *Request) []string { return formatList(r.Frames) }
+
+// list is a number and as many texts.
+func (f *fields) list(what string, most int) (out []string) {
+	n := f.int("number of " + what + "s")
+	if n > most {
+		f.fail("%d %ss are above %d", n, what, most)
+	}
+	for range n {
+		if f.err != nil {
+			return nil
+		}
+		out = append(out, f.raw(what))
+	}
+	return out
+}
+
+func formatList(list []string) []string {
+	w := []string{strconv.Itoa(len(list))}
+	for _, s := range list {
+		w = append(w, Quote(s))
 	}
 	return w
 }

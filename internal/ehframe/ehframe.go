@@ -1,8 +1,11 @@
-// Package ehframe lists the functions of an ELF file by its call frame information, which
-// survives stripping.
+// Package ehframe reads the call frame information of an ELF file, which survives stripping: its functions, and how to get from
+// the registers of one to those of its caller.
 //
 //	fns, err := ehframe.Functions(f)
 //	fn := ehframe.Enclosing(fns, addr)
+//
+//	table, err := ehframe.Read(f)
+//	for table.Caller(pc, &registers, read) { ... }
 package ehframe
 
 import (
@@ -13,6 +16,7 @@ import (
 	"io"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // Extent is the code of one function, [Lo, Hi), in link addresses.
@@ -39,12 +43,44 @@ const (
 // Functions lists the functions of an ELF file by its call frame information, which
 // survives stripping (LSB core specification, 10.6: .eh_frame, .eh_frame_hdr). Sorted.
 func Functions(f *elf.File) ([]Extent, error) {
+	t, err := Read(f)
+	if err != nil {
+		return nil, err
+	}
+	var out []Extent
+	for _, e := range t {
+		out = append(out, e.Extent)
+	}
+	return out, nil
+}
+
+// Table is the call frame information of an ELF file, sorted.
+type Table []entry
+
+// entry is what an FDE says of a function.
+type entry struct {
+	Extent
+	common  *common
+	program []byte
+}
+
+// common is what a CIE says of the functions that refer to it.
+type common struct {
+	code      uint64 // unit of addresses
+	data      int64  // unit of offsets
+	ra        uint64 // column of the return address
+	encoding  byte   // of pointers
+	augmented bool   // an FDE has augmentation data
+	program   []byte
+}
+
+// Read reads the call frame information of f; without any the Table is empty.
+func Read(f *elf.File) (out Table, err error) {
 	frames, at, err := frameSection(f)
 	if err != nil || frames == nil {
 		return nil, err
 	}
-	var out []Extent
-	encodings := map[uint64]byte{} // of pointers, by offset of the CIE
+	commons := map[uint64]*common{} // by offset
 	for off := uint64(0); off+4 <= uint64(len(frames)); {
 		n := uint64(binary.LittleEndian.Uint32(frames[off:]))
 		start := off + 4
@@ -57,23 +93,26 @@ func Functions(f *elf.File) ([]Extent, error) {
 		body := frames[start : start+n]
 		id := uint64(binary.LittleEndian.Uint32(body))
 		if id == 0 {
-			if encodings[off], err = cieEncoding(body[4:]); err != nil {
+			if commons[off], err = readCommon(body[4:]); err != nil {
 				return nil, err
 			}
-		} else if enc, ok := encodings[start-id]; ok {
+		} else if c, ok := commons[start-id]; ok {
 			r := reader{body[4:], at + start + 4}
-			lo, err1 := r.pointer(enc)
-			size, err2 := r.pointer(enc & 0x0f) // a length: not relative to anything
+			lo, err1 := r.pointer(c.encoding)
+			size, err2 := r.pointer(c.encoding & 0x0f) // a length: not relative to anything
 			if err1 != nil || err2 != nil {
 				return nil, errFrames
 			}
+			if c.augmented {
+				r.skip(r.uleb())
+			}
 			if lo != 0 && size-1 < maxFunction {
-				out = append(out, Extent{lo, lo + size})
+				out = append(out, entry{Extent{lo, lo + size}, c, r.b})
 			}
 		}
 		off = start + n
 	}
-	slices.SortFunc(out, func(a, b Extent) int {
+	slices.SortFunc(out, func(a, b entry) int {
 		if a.Lo < b.Lo {
 			return -1
 		}
@@ -113,43 +152,48 @@ func frameSection(f *elf.File) ([]byte, uint64, error) {
 	return nil, 0, nil
 }
 
-// cieEncoding is the pointer encoding that the augmentation of a CIE gives ('R').
-func cieEncoding(b []byte) (byte, error) {
+// readCommon reads a CIE behind its identifier.
+func readCommon(b []byte) (*common, error) {
 	if len(b) < 2 {
-		return 0, errFrames
+		return nil, errFrames
 	}
 	end := bytes.IndexByte(b[1:], 0)
 	if end < 0 {
-		return 0, errFrames
+		return nil, errFrames
 	}
 	aug := string(b[1 : 1+end])
 	r := reader{b: b[end+2:]}
-	r.leb() // code alignment
-	r.leb() // data alignment
+	c := &common{encoding: encAbs}
+	c.code, c.data = r.uleb(), r.sleb()
 	if b[0] == 1 {
-		r.bytes(1) // return address register
+		c.ra = uint64(r.byte())
 	} else {
-		r.leb()
+		c.ra = r.uleb()
 	}
-	enc := byte(encAbs)
-	for i, c := range aug {
-		switch {
-		case c == 'z' && i == 0:
-			r.leb()
-		case c == 'R':
-			enc = r.bytes(1)[0]
-		case c == 'L':
-			r.bytes(1)
-		case c == 'P':
-			if _, err := r.pointer(r.bytes(1)[0]); err != nil {
-				return 0, err
+	if strings.HasPrefix(aug, "z") {
+		c.augmented, aug = true, aug[1:]
+		n := r.uleb()
+		rest := r
+		rest.skip(n)
+		defer func() { c.program = rest.b }()
+	}
+	for _, letter := range aug {
+		switch letter {
+		case 'R':
+			c.encoding = r.byte()
+		case 'L':
+			r.byte()
+		case 'P':
+			if _, err := r.pointer(r.byte()); err != nil {
+				return nil, err
 			}
-		case c == 'S' || c == 'B':
+		case 'S', 'B':
 		default:
-			return enc, nil
+			return c, nil
 		}
 	}
-	return enc, nil
+	c.program = r.b
+	return c, nil
 }
 
 // reader reads from b, whose first byte has link address at. Past the end it reads zeros.
@@ -165,9 +209,40 @@ func (r *reader) bytes(n int) []byte {
 	return out
 }
 
-// leb skips a LEB128 number.
-func (r *reader) leb() {
-	for len(r.b) > 0 && r.bytes(1)[0]&0x80 != 0 {
+func (r *reader) byte() byte { return r.bytes(1)[0] }
+
+// skip passes over n bytes, or all that there are.
+func (r *reader) skip(n uint64) {
+	n = min(n, uint64(len(r.b)))
+	r.b, r.at = r.b[n:], r.at+n
+}
+
+// uleb is an unsigned LEB128 number.
+func (r *reader) uleb() (v uint64) {
+	v, _ = r.leb()
+	return v
+}
+
+// sleb is a signed one.
+func (r *reader) sleb() int64 {
+	v, bits := r.leb()
+	if bits < 64 && v>>(bits-1) != 0 {
+		v |= ^uint64(0) << bits
+	}
+	return int64(v)
+}
+
+// leb is a LEB128 number and its size in bits, at least 7.
+func (r *reader) leb() (v uint64, bits uint) {
+	for {
+		c := r.byte()
+		if bits < 64 {
+			v |= uint64(c&0x7f) << bits
+		}
+		bits += 7
+		if c&0x80 == 0 {
+			return v, bits
+		}
 	}
 }
 

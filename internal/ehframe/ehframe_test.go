@@ -17,7 +17,7 @@ import (
 func TestFunctions(t *testing.T) {
 	readelf, err := exec.LookPath("readelf")
 	if err != nil {
-		t.Skip("readelf is not installed")
+		t.Skip("skipped: readelf is not installed")
 	}
 	fde := regexp.MustCompile(`(?m)FDE cie=\S+ pc=([0-9a-f]+)\.\.([0-9a-f]+)`)
 	for _, path := range []string{"/usr/bin/lua5.4", "/usr/bin/python3.11", "/usr/bin/mujs", "/usr/bin/perl"} {
@@ -64,7 +64,7 @@ func TestFunctions(t *testing.T) {
 func TestDamagedFrames(t *testing.T) {
 	data, err := os.ReadFile("/usr/bin/lua5.4")
 	if err != nil {
-		t.Skip("lua5.4 is not installed")
+		t.Skip("skipped: lua5.4 is not installed")
 	}
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {

@@ -53,6 +53,9 @@ var luaStandIn string
 //go:embed standin.R
 var rStandIn string
 
+// Mark stands at the beginning of every file that is written.
+const Mark = "Test cases that symchef generated for "
+
 // row describes one format.
 type row struct {
 	format  Format
@@ -154,11 +157,14 @@ func Formats() (out []Format) {
 	for _, r := range rows {
 		out = append(out, r.format)
 	}
-	return out
+	return append(out, Shell)
 }
 
 // Default is the format for tests of a language; false if there is none.
 func Default(kind testcase.TargetKind) (Format, bool) {
+	if kind == testcase.Program {
+		return programRows[0].format, true
+	}
 	for _, r := range rows {
 		if r.lang.kind == kind {
 			return r.format, true
@@ -168,7 +174,7 @@ func Default(kind testcase.TargetKind) (Format, bool) {
 }
 
 func parse(name, text string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"py": pyString, "lua": luaString, "r": rString}).Parse(text))
+	return template.Must(template.New(name).Funcs(template.FuncMap{"py": pyString, "lua": luaString, "r": rString, "sh": shQuoted, "raises": pyRaises}).Parse(text))
 }
 
 // file is what the templates see; strings named as code are of the language.
@@ -184,9 +190,11 @@ type file struct {
 // entry is one test case.
 type entry struct {
 	ID      string
-	Ident   string // ID as part of a name
+	Name    string // see named
 	Inputs  string // code: a table by name
 	Raises  string // code: nothing or a string
+	Returns string // code: what the test returns, ... where that is not told (Python)
+	Type    string // the type of a finding's exception; empty: it has none
 	Finding string // empty if the case passes
 	Comment string // Finding on one line
 	// NotRun says why the case is listed but not run: it would end the test
@@ -199,13 +207,16 @@ type entry struct {
 // both are absolute, by its absolute path otherwise. doubts says, by ID, why test
 // cases cannot be relied on; they are named in a comment only.
 func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testcase.Test, doubts map[string]string) error {
+	if g.Kind == testcase.Program {
+		return writeProgram(w, f, name, g, tests, doubts)
+	}
 	at := slices.IndexFunc(rows, func(r row) bool { return r.format == f })
 	if at < 0 {
-		return fmt.Errorf("no format %q; there are: %v", f, Formats())
+		return fmt.Errorf("no format %q; there are: %v and corpus", f, Formats())
 	}
 	format, lang := rows[at], rows[at].lang
 	if g.Kind != lang.kind {
-		return fmt.Errorf("format %s is for tests in %s, this run is of a %s", f, lang.kind, g.Kind)
+		return fmt.Errorf("format %s is for tests in %s, this run is of one in %s", f, lang.kind, g.Kind)
 	}
 	if g.Name == "" {
 		return fmt.Errorf("the run ended before the test in %s began: there are no test cases", g.Path)
@@ -220,7 +231,8 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 		Function: "test_" + strings.TrimPrefix(ident(g.Name), "test_"),
 	}
 	findings := 0
-	for _, t := range tests {
+	ordered, names := named(tests)
+	for i, t := range ordered {
 		if why := cmp.Or(omit(t), doubts[t.ID]); why != "" {
 			d.Omitted = append(d.Omitted, t.ID+": "+oneLine(why))
 			continue
@@ -229,6 +241,7 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 		if err != nil {
 			return err
 		}
+		e.Name = names[i]
 		if e.Finding != "" {
 			findings++
 		}
@@ -254,16 +267,18 @@ func (l *language) newEntry(t testcase.Test) (entry, error) {
 	if err != nil {
 		return entry{}, fmt.Errorf("test %s: %w", t.ID, err)
 	}
-	e := entry{ID: t.ID, Ident: ident(t.ID), Inputs: inputs, Raises: l.none}
-	switch t.Outcome.Kind {
-	case testcase.Crash, testcase.Hang, testcase.Exit:
+	e := entry{ID: t.ID, Inputs: inputs, Raises: l.none, Returns: "..."}
+	if literal, ok := t.Returned.Literal(); ok && t.Outcome.Kind == testcase.OK {
+		e.Returns = literal
+	}
+	if k := t.Outcome.Kind; k == testcase.Crash || k == testcase.Hang || t.Outcome.ExitStatus != 0 || k == testcase.Exit {
 		e.NotRun = t.Outcome.String()
 	}
 	switch {
 	case t.Outcome.Kind == testcase.Expected:
 		e.Raises = l.text(t.Outcome.Type)
 	case t.Outcome.Failing():
-		e.Finding = t.Outcome.String()
+		e.Finding, e.Type = t.Outcome.String(), string(t.Outcome.Type)
 		e.Comment = oneLine(e.Finding)
 	}
 	return e, nil

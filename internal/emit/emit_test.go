@@ -3,6 +3,7 @@ package emit
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,7 +63,7 @@ func sample(expected string) []testcase.Test {
 		{"out", testcase.Outcome{Kind: testcase.Exit, ExitStatus: 3}},
 		{"uns", testcase.Outcome{Kind: testcase.Unsupported, Message: "no such\ncall"}},
 	} {
-		tests = append(tests, testcase.Test{ID: "t" + string(rune('1'+i)), Outcome: c.o, Inputs: []testcase.Input{
+		tests = append(tests, testcase.Test{ID: "t" + string(rune('1'+i)), Observation: testcase.Observation{Outcome: c.o}, Inputs: []testcase.Input{
 			testcase.Str("s", c.s), testcase.Bytes("b", []byte{0, 255}), testcase.Int("n", -5),
 			testcase.Bool("f", true), testcase.Choice("c", 1),
 		}})
@@ -76,6 +77,8 @@ func TestGolden(t *testing.T) {
 		var b bytes.Buffer
 		g := g
 		switch f {
+		case Shell: // see TestProgram
+			continue
 		case Busted:
 			g.Kind, g.Path = "lua", "/tests/mail.lua"
 		case Testthat:
@@ -186,15 +189,187 @@ func TestRefuses(t *testing.T) {
 	g := testcase.Target{Kind: "python", Path: "/t.py", Name: "test_x"}
 	program, nameless := g, g
 	program.Kind, nameless.Name = testcase.Program, ""
-	stdin := []testcase.Test{{ID: "a", Outcome: testcase.Outcome{Kind: testcase.OK}, Inputs: []testcase.Input{testcase.Stdin(nil)}}}
+	stdin := []testcase.Test{{ID: "a", Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.OK}}, Inputs: []testcase.Input{testcase.Stdin(nil)}}}
 	for name, err := range map[string]error{
 		"format":  Write(&bytes.Buffer{}, "junit", "x.py", g, nil, nil),
-		"program": Write(&bytes.Buffer{}, Pytest, "x.py", program, nil, nil),
+		"program": Write(&bytes.Buffer{}, Unittest, "x.py", program, nil, nil),
+		"script":  Write(&bytes.Buffer{}, Shell, "x.sh", g, nil, nil),
 		"name":    Write(&bytes.Buffer{}, Pytest, "x.py", nameless, nil, nil),
 		"input":   Write(&bytes.Buffer{}, Pytest, "x.py", g, stdin, nil),
 	} {
 		if err == nil {
 			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// TestParameters: what a test's parameters may be, they may be in an emitted file.
+func TestParameters(t *testing.T) {
+	p := pytestPython()
+	if p == "" {
+		t.Skip("skipped: pytest is not installed")
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "test_mail.py")
+	if err := os.WriteFile(source, []byte(`from __future__ import annotations
+import functools, typing
+import symchef
+from symchef import Int, Bool, Choice
+
+def test_defaults(*more, n: Int(0, 5) = 3, x=7, y: int = 8, **kw):
+    if (n, x, y, more, kw) == (4, 7, 8, (), {}): raise ValueError
+
+def test_position(m=1, n: typing.Annotated[int, Int(0, 5)] = 2, /, z=3):
+    if (m, n, z) == (1, 4, 3): raise ValueError
+
+def noted(f):
+    @functools.wraps(f)
+    def g(*a, **k): return f(*a, **k)
+    return g
+
+@noted
+def test_wrapped(b: Bool, n: Int(0, 5)):
+    if n == 4 and b is True: raise ValueError
+
+class Method(symchef.SymbolicTest):
+    def setUp(self): self.five = 5
+    def runTest(self, n: Int(0, 5), c: Choice("p", "q"), m=2):
+        if (n, c, m, self.five) == (4, "q", 2, 5): raise ValueError
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"test_defaults", "test_position", "test_wrapped", "Method"} {
+		for _, f := range []Format{Pytest, Unittest} {
+			tests := []testcase.Test{
+				{ID: "t1", Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.OK}}},
+				{ID: "t2", Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.Exception, Type: "ValueError"}}},
+			}
+			for i := range tests {
+				tests[i].Inputs = []testcase.Input{testcase.Int("n", int64(3+i)), testcase.Bool("b", true), testcase.Choice("c", 1)}
+			}
+			emitted := filepath.Join(dir, "test_"+name+"_"+string(f)+".py")
+			var b strings.Builder
+			if err := Write(&b, f, emitted, testcase.Target{Kind: "python", Path: source, Name: name}, tests, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(emitted, []byte(b.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			x := exec.Command(p, "-m", "pytest", "-q", "-p", "no:cacheprovider", emitted)
+			x.Dir = dir
+			if out, err := x.CombinedOutput(); err != nil || !strings.Contains(string(out), "1 passed, 1 xfailed") {
+				t.Errorf("%s %s: %v\n%s", f, name, err, out)
+			}
+		}
+	}
+}
+
+// A case leaves nothing behind that the next one or the test runner would meet: what is to be done at the end, the working directory, the
+// environment, the standard streams.
+func TestCasesApart(t *testing.T) {
+	p := pytestPython()
+	if p == "" {
+		t.Skip("skipped: pytest is not installed")
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "test_end.py")
+	if err := os.WriteFile(source, []byte(`import atexit, os, sys
+import symchef
+from atexit import register
+atexit.register(os._exit, 7)
+register(lambda: os._exit(8))
+
+def test_end(n: symchef.Int(0, 5)):
+    atexit.register(os._exit, 9)
+    assert os.path.isfile("here"), "another working directory"
+    assert "LEFT" not in os.environ and "PATH" in os.environ
+    print("it can write")
+    os.chdir("/")
+    os.environ["LEFT"] = "x"
+    del os.environ["PATH"]
+    sys.stdout = sys.stderr = None
+    if n == 4: raise ValueError
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "here"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []testcase.Test{
+		{ID: "t1", Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.OK}}},
+		{ID: "t2", Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.Exception, Type: "ValueError"}}},
+		{ID: "t3", Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.OK}}},
+	}
+	for i := range tests {
+		tests[i].Inputs = []testcase.Input{testcase.Int("n", int64(3+i))}
+	}
+	for _, f := range []Format{Pytest, Unittest} {
+		emitted := filepath.Join(dir, "test_emitted_"+string(f)+".py")
+		var b strings.Builder
+		if err := Write(&b, f, emitted, testcase.Target{Kind: "python", Path: source, Name: "test_end"}, tests, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(emitted, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(p, "-m", string(f), filepath.Base(emitted))
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if want := map[Format]string{Pytest: "2 passed, 1 xfailed", Unittest: "OK (expected failures=1)"}[f]; err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v\n%s", f, err, out)
+		}
+	}
+}
+
+// What a test returned is asserted where it has a literal.
+func TestReturns(t *testing.T) {
+	p := pytestPython()
+	if p == "" {
+		t.Skip("skipped: pytest is not installed")
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "test_value.py")
+	if err := os.WriteFile(source, []byte(`import symchef
+VALUES = [None, "it's \u00e9\n\\", b"'\x00\xff", -1 << 70, 1.5e300, -0.0, [1, (2,), ()], {"k": {True}, (1, "a"): set()}, frozenset({"a"}), "other", object()]
+def test_value(n: symchef.Int(0, 10)): return VALUES[n]
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	values := []struct {
+		value   testcase.Value
+		literal string
+	}{
+		{"n0:", "None"}, {"s9:it's \xc3\xa9\n\\", `'it\'s é\n\\'`}, {"b3:'\x00\xff", `b'\'\x00\xff'`},
+		{"i9:\x00\x00\x00\x00\x00\x00\x00\x00\xc0", "-1180591620717411303424"}, {"f8:\x35\x58\x00\x66\x2d\xeb\x41\x7e", "1.5e+300"}, {"f8:\x00\x00\x00\x00\x00\x00\x00\x80", "-0.0"},
+		{"l3:i1:\x01(1:i1:\x02(0:", "[1, (2,), ()]"}, {"{2:s1:k<1:T0:(2:i1:\x01s1:a<0:", "{'k': {True}, (1, 'a'): set()}"}, {"<1:s1:a", "{'a'}"}, {"s7:another", "'another'"}, {"o6:object", "..."},
+	}
+	for v, want := range map[testcase.Value]bool{"z0:": false, "l1:z0:": false, "f8:\x00\x00\x00\x00\x00\x00\xf8\x7f": false, "<1:<0:": false, "{1:(1:<0:n0:": false, "s1:\xff": false, "": false, "{1:n0:<1:n0:": true} {
+		if _, ok := v.Literal(); ok != want {
+			t.Errorf("%q: %v", string(v), ok)
+		}
+	}
+	var tests []testcase.Test
+	for i, v := range values {
+		if got, _ := v.value.Literal(); v.literal != "..." && got != v.literal {
+			t.Errorf("%q: %s, want %s", string(v.value), got, v.literal)
+		}
+		tests = append(tests, testcase.Test{ID: fmt.Sprint("t", i), Inputs: []testcase.Input{testcase.Int("n", int64(i))},
+			Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.OK}, Returned: v.value}})
+	}
+	for _, f := range []Format{Pytest, Unittest} {
+		emitted := filepath.Join(dir, "test_emitted_"+string(f)+".py")
+		var b strings.Builder
+		if err := Write(&b, f, emitted, testcase.Target{Kind: "python", Path: source, Name: "test_value"}, tests, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(emitted, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(p, "-m", string(f), filepath.Base(emitted))
+		cmd.Dir = dir
+		out, _ := cmd.CombinedOutput()
+		if want := map[Format]string{Pytest: "1 failed, 10 passed", Unittest: "FAILED (failures=1)"}[f]; !strings.Contains(string(out), want) || !strings.Contains(string(out), "returned 'other', not 'another'") {
+			t.Errorf("%s: %s", f, out)
 		}
 	}
 }

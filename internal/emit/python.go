@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -46,6 +47,20 @@ func pyString(s string) string {
 // pyBytes is p as a Python bytes literal.
 func pyBytes(p []byte) string {
 	return "b" + quotedBytes(p, func(c byte) string { return fmt.Sprintf(`\x%02x`, c) })
+}
+
+// builtins are the exceptions of Python whose names need no module.
+var builtins = strings.Fields("ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError BrokenPipeError BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError DeprecationWarning EOFError EncodingWarning Exception ExceptionGroup FileExistsError FileNotFoundError FloatingPointError FutureWarning GeneratorExit ImportError ImportWarning IndentationError IndexError InterruptedError IsADirectoryError KeyError LookupError MemoryError ModuleNotFoundError NameError NotADirectoryError NotImplementedError OSError OverflowError PendingDeprecationWarning PermissionError ProcessLookupError RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError UnicodeWarning UserWarning ValueError Warning ZeroDivisionError")
+
+// pyRaises is code for the type of an exception.
+func pyRaises(name string) string {
+	switch {
+	case name == "KeyboardInterrupt": // see _check
+		return "AssertionError"
+	case slices.Contains(builtins, name):
+		return name
+	}
+	return "_Raises(" + pyString(name) + ", (Exception,), {})"
 }
 
 // ident is s with what cannot be in a Python name replaced.

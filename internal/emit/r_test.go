@@ -14,6 +14,7 @@ import (
 // rSources are two ways to write one test.
 var rSources = map[string]string{
 	"run":      "source('helper.R', local = TRUE)\nrun <- function() {\nBODY\n}\n",
+	"test_s4":  "source('helper.R', local = TRUE)\nsetClass('P', representation(x = 'numeric'))\nsetGeneric('half', function(p) standardGeneric('half'))\nsetMethod('half', 'P', function(p) p@x / 2)\ntest_s4 <- function() {\n  stopifnot(half(new('P', x = 3)) == 1.5)\nBODY\n}\n",
 	"test_one": "source('helper.R', local = TRUE)\nready <- FALSE\nsetup <- function() ready <<- TRUE\ntest_one <- function() {\n  stopifnot(ready)\nBODY\n}\n",
 }
 

@@ -23,6 +23,7 @@ stand_in <- function(inputs) {
 # The error that the test ends with on one case, each time in a newly loaded file, or NULL.
 run_case <- function(inputs) {
   scope <- new.env(parent = list2env(list(symchef = stand_in(inputs)), parent = globalenv()))
+  scope$.packageName <- ".GlobalEnv" # S4 classes of the file are looked for by it
   tryCatch({
     sys.source(test_source, scope, chdir = TRUE)
     if (is.function(scope$setup)) {

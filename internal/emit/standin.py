@@ -24,20 +24,45 @@ class _Choice(_Spec):
     kind = "choice"
 
 
-def _annotation(function, name):
-    spec = function.__annotations__[name]
-    return eval(spec, function.__globals__) if isinstance(spec, str) else spec
+def _described(function):
+    """The function that tells a test's parameters: what functools.wraps has wrapped."""
+    for _ in range(100):
+        inner = function.__dict__.get("__wrapped__")
+        if type(inner) is not types.FunctionType:
+            break
+        function = inner
+    return function
 
 
-def _call(function, inputs):
-    """Calls a test function with each input in the place of its parameter."""
-    code = function.__code__
-    names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+def _input(annotation):
+    return isinstance(annotation, _Spec) or isinstance(annotation, type) and issubclass(annotation, _Spec)
+
+
+def _spec(function, name):
+    """The annotation that makes a parameter an input, or None."""
+    spec = function.__annotations__.get(name)
+    if isinstance(spec, str):
+        spec = eval(spec, function.__globals__)
+    for extra in getattr(spec, "__metadata__", ()):  # of typing.Annotated
+        if _input(extra):
+            return extra
+    return spec if _input(spec) else None
+
+
+def _call(function, described, skip=0):
+    """Calls a test with each input in the place of its parameter; the first skip are there already, and
+    those that are no input have their defaults."""
+    described = _described(described)
+    code = described.__code__
+    names = code.co_varnames[skip:code.co_argcount + code.co_kwonlyargcount]
     values = {}
     for name in names:
-        spec = _annotation(function, name)
-        values[name] = _value(name, getattr(spec, "kind", None), getattr(spec, "options", None))
-    positional = [values.pop(name) for name in names[:code.co_posonlyargcount]]
+        spec = _spec(described, name)
+        if spec is not None:
+            values[name] = _value(name, spec.kind, getattr(spec, "options", None))
+    last = code.co_varnames[:code.co_argcount][::-1]
+    default = dict(zip(last, (described.__defaults__ or ())[::-1]))
+    positional = [values.pop(name, default.get(name)) for name in names[:max(code.co_posonlyargcount - skip, 0)]]
     return function(*positional, **values)
 
 
@@ -111,7 +136,27 @@ def _qualified(cls):
     return cls.__qualname__ if cls.__module__ == "builtins" else cls.__module__ + "." + cls.__qualname__
 
 
+def _forgotten(function, *args, **kwargs):
+    """Takes the place of atexit.register: the end of a case is not that of the test runner, which must come to its own."""
+    return function
+
+
 def _run(inputs):
+    """Runs the test on one case, as if in a process of its own: what it changes of this one is changed back."""
+    register, atexit.register = atexit.register, _forgotten
+    streams, cwd, environ = (sys.stdin, sys.stdout, sys.stderr), os.getcwd(), dict(os.environ)
+    try:
+        return _run_here(inputs)
+    finally:
+        atexit.register = register
+        sys.stdin, sys.stdout, sys.stderr = streams
+        os.chdir(cwd)
+        if dict(os.environ) != environ:
+            os.environ.clear()
+            os.environ.update(environ)
+
+
+def _run_here(inputs):
     """Runs the test on one case, each time in a newly imported module."""
     _Case.inputs, _Case.used = inputs, {}
     test = getattr(_load(), TEST_NAME)
@@ -122,17 +167,18 @@ def _run(inputs):
         if isinstance(test, type):
             case = test()
             case.setUp()
-            case.runTest()
-        else:
-            _call(test, inputs)
+            if type(test.runTest) is types.FunctionType:
+                return _call(case.runTest, test.runTest, 1)
+            return case.runTest()
+        return _call(test, test)
     finally:
         sys.argv = argv
 
 
-def _check(inputs, raises):
-    """raises is None or the name of the type of exception that is expected."""
+def _check(inputs, raises, returns):
+    """raises is None or the name of the type of exception that is expected; returns is what the test returns, or ... for anything."""
     try:
-        _run(inputs)
+        value = _run(inputs)
     except BaseException as e:
         if raises is None or _qualified(type(e)) != raises:
             if isinstance(e, KeyboardInterrupt):  # it would end the test runner
@@ -141,3 +187,5 @@ def _check(inputs, raises):
     else:
         if raises is not None:
             raise AssertionError("did not raise " + raises)
+        if returns is not ... and value != returns:
+            raise AssertionError("returned %r, not %r" % (value, returns))

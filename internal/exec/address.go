@@ -115,6 +115,7 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 	if k.n > maxReadCells || !s.Mapped(k.lo, span, guest.ProtRead) {
 		return stopped, decide
 	}
+	m.tell(k.lo, span, false)
 	if now-k.lo > span-uint64(n) {
 		now = k.lo // the model does not come this way, see RunRegion: what is read for it does not matter
 	}
@@ -175,6 +176,7 @@ func (m *Machine) symStore(c *cpu.CPU, s *mem.Space, u *ir.Uop) (status, Stop) {
 		m.use(s)
 		return ok, Stop{}
 	}
+	m.tell(addr, uint64(u.W/8), true)
 	if s.WriteSym(addr, m.split(c.R[u.C], m.Ctx.Extract(c.S[u.C], 0, uint(u.W)))) != nil {
 		m.faultAt = addr
 		return fault, Stop{}
@@ -213,6 +215,7 @@ func (m *Machine) tableStore(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates) 
 	if k.n > maxWriteCells || k.step < n && k.n > 1 || !s.Mapped(k.lo, span, guest.ProtWrite) {
 		return stopped, decide
 	}
+	m.tell(k.lo, span, true)
 	e := m.Ctx
 	idx := k.index(e)
 	val := e.Extract(m.ref(c, u.C), 0, uint(u.W))

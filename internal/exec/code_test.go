@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"symchef/internal/cpu"
 	"symchef/internal/cpucheck"
@@ -18,20 +15,11 @@ import (
 	"symchef/internal/ir/iref"
 	"symchef/internal/lift"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 	"symchef/internal/state"
 )
 
 // The tests of this file run random machine code on random, partly symbolic states.
-// SYMCHEF_SEED repeats a run.
-
-func testRand(t *testing.T) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
-		seed = v
-	}
-	t.Logf("SYMCHEF_SEED=%#x", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // impure tells of a block that it cannot be compared: it makes a call or asks for the time.
 func impure(b *ir.Block) bool {
@@ -325,7 +313,7 @@ func end(t *testing.T, m *exec.Machine, st *state.State, start uint64) *result {
 // with every expression worth the value beside it; a state rebased half-way to another model of its path
 // must end as a concrete run of that model; so must its expressions, for models of the whole path.
 func TestRandomCode(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	var m *exec.Machine
 	runs, rebases, alike := 0, 0, 0
 	kinds := map[string]int{}

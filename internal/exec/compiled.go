@@ -32,6 +32,9 @@ const never = -1
 // ready reports whether e has machine code that may run now, and compiles it when it is hot. A block with a
 // hook has none: a way from another block would pass the hook by.
 func (m *Machine) ready(e *entry, c *cpu.CPU) bool {
+	if m.seek.keepsOut(e.pc) || m.share.on && e.teller == kernel.TellerMixed {
+		return false
+	}
 	if m.code.Valid(e.compiled) {
 		return jit.Plain(c.R[ir.MXCSR])
 	}
@@ -42,6 +45,9 @@ func (m *Machine) ready(e *entry, c *cpu.CPU) bool {
 		return false
 	}
 	src := jit.Source{Block: e.blk, Touch: e.touch, Watched: e.watch != nil, Flags: ir.CC(c.R[ir.CCOp])}
+	if m.share.on && e.teller != kernel.TellerNone {
+		src.Teller = int(e.teller)
+	}
 	if src.Watched && m.Trace != nil {
 		site, _ := e.blk.PCOf(len(e.blk.Uops) - 1)
 		src.Trace = m.Trace(m.space, site)
@@ -60,7 +66,7 @@ func (m *Machine) ready(e *entry, c *cpu.CPU) bool {
 // inherit gives e the machine code of the block that was at its place under another text, if that is the same.
 func (m *Machine) inherit(e *entry) {
 	old := m.last[e.pc]
-	if old == nil || old.blk != e.blk || (old.watch == nil) != (e.watch == nil) {
+	if old == nil || old.blk != e.blk || (old.watch == nil) != (e.watch == nil) || old.text&1 != e.text&1 || old.teller != e.teller {
 		return
 	}
 	e.compiled, e.heat = old.compiled, old.heat
@@ -73,7 +79,7 @@ func (m *Machine) inherit(e *entry) {
 // the uop to start at, or nil where c.PC is at a block that has no code or no instructions are left before end.
 func (m *Machine) runCompiled(sys *kernel.System, c *cpu.CPU, s *mem.Space, e *entry, end uint64) (*entry, int) {
 	x := &m.native
-	m.code.Retext(s.TextID)
+	m.code.Retext(m.text(s))
 	x.Regs, x.Sym = &c.R, c.Sym
 	for {
 		x.Left = int64(end - sys.Retired)

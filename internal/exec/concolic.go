@@ -59,6 +59,7 @@ func (m *Machine) concolicUops(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (
 			begins = false
 		}
 		u := &blk.Uops[i]
+		m.at(blk, i)
 		switch u.Op {
 		case ir.Load:
 			if st, stop := m.symLoad(c, s, u); st != ok {

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"symchef/internal/cpu"
@@ -9,14 +8,13 @@ import (
 	"symchef/internal/ir"
 	"symchef/internal/lift"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // TestDivide: a division of 64 bits stays symbolic where RDX is known to extend RAX, also if the block does not show that: it begins at the division
 // once a trap was decided against. Quotient, remainder and traps are those of the numbers.
 func TestDivide(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %#x", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	numbers := func() uint64 {
 		edges := []uint64{0, 1, 2, 7, 1<<31 - 1, 1 << 31, 1<<63 - 1, 1 << 63, 1<<63 + 1, 1<<64 - 2, 1<<64 - 1}
 		if r.IntN(2) == 0 {

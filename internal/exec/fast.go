@@ -35,10 +35,11 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, sta
 			r[u.D&slotMask] = (r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm) & masks[u.W]
 		case ir.Load:
 			addr := r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm
-			if p := m.native.Read.Find(addr, uint64(u.W>>3)); p != nil {
+			if p := m.native.Read.Find(addr, uint64(u.W>>3)); p != nil && !m.share.on {
 				r[u.D&slotMask] = get(p, addr&granMask, u.W)
 				continue
 			}
+			m.at(blk, i)
 			v, st := m.load(s, addr, u.W)
 			if st != ok {
 				return i, st
@@ -46,10 +47,11 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, sta
 			r[u.D&slotMask] = v
 		case ir.Store:
 			addr := r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm
-			if p := m.native.Write.Find(addr, uint64(u.W>>3)); p != nil {
+			if p := m.native.Write.Find(addr, uint64(u.W>>3)); p != nil && !m.share.on {
 				put(p, addr&granMask, u.W, r[u.C&slotMask])
 				continue
 			}
+			m.at(blk, i)
 			if st := m.store(s, addr, u.W, r[u.C&slotMask]); st != ok {
 				return i, st
 			}
@@ -118,6 +120,7 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, sta
 				return i, ok
 			}
 		case ir.Helper:
+			m.at(blk, i)
 			if st := m.helper(c, s, u); st != ok {
 				return i, st
 			}
@@ -187,12 +190,17 @@ type helperView struct {
 	s *mem.Space
 }
 
-func (h *helperView) Reg() *[ir.NumSlots]uint64        { return &h.c.R }
-func (h *helperView) ReadMem(a uint64, p []byte) error { h.m.faultAt = a; return h.s.Read(a, p) }
-func (h *helperView) Retired() uint64                  { return h.m.sys.Timestamp() }
+func (h *helperView) Reg() *[ir.NumSlots]uint64 { return &h.c.R }
+func (h *helperView) ReadMem(a uint64, p []byte) error {
+	h.m.faultAt = a
+	h.m.tell(a, uint64(len(p)), false)
+	return h.s.Read(a, p)
+}
+func (h *helperView) Retired() uint64 { return h.m.sys.Timestamp() }
 
 func (h *helperView) WriteMem(a uint64, p []byte) error {
 	h.m.faultAt = a
+	h.m.tell(a, uint64(len(p)), true)
 	h.m.beforeWrite(a, uint64(len(p)))
 	return h.s.Write(a, p)
 }

@@ -9,13 +9,14 @@ import (
 	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
+	"symchef/internal/seed"
 )
 
 // TestForms executes every form of the instruction table in the machine and on the processor. Package cpucheck
 // does so on more states with the reference interpreter.
 func TestForms(t *testing.T) {
 	const cases, statesPerCase = 5, 10
-	r := cpucheck.NewRand(testRand(t).Uint64(), 0)
+	r := cpucheck.NewRand(seed.Rand(t).Uint64(), 0)
 	cpu := cpucheck.New(t)
 	m := exec.New(expr.New())
 	m.CompileAfter = 1

@@ -35,6 +35,7 @@ func (m *Machine) Guard(list []mem.Piece) bool {
 			}
 			g.add(at, min(end, at&^granMask+mem.GranuleSize))
 			m.native.Write.Drop(at)
+			m.hide(at)
 		}
 	}
 	return true

@@ -25,6 +25,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
@@ -50,6 +52,7 @@ const (
 	Joined                      // RunRegion: the task is at the join
 	Returned                    // RunRegion: the function of the branch has returned
 	Left                        // RunRegion: What says why the region ends before
+	Met                         // Seek: the task is there again
 	numStops
 )
 
@@ -120,7 +123,8 @@ type Watcher func(sys *kernel.System, s *mem.Space, c *cpu.CPU, target uint64)
 
 // entry is a cached block with links to its successors.
 type entry struct {
-	pc, text    uint64
+	pc, text    uint64        // text: see Machine.text
+	teller      kernel.Teller // while accesses are told
 	blk         *ir.Block
 	code        string     // what blk was made from
 	writable    bool       // that may be written without a change of protection
@@ -164,6 +168,8 @@ type Machine struct {
 	Noted func(*kernel.System)
 	// CompileAfter is how often a block runs before it is compiled to machine code; 0: never. It changes speed, nothing else.
 	CompileAfter int
+	// TellAll makes the machine tell the kernel of each access to shared memory, not only of the first of its kind. It changes speed, nothing else.
+	TellAll bool
 	// DropLo and DropHi bound the objects that are never freed: stores through
 	// a symbolic address that fall into [DropLo, DropHi) are reference counts and are dropped.
 	DropLo, DropHi uint64
@@ -184,7 +190,9 @@ type Machine struct {
 
 	regions regions
 	guards  guards
+	seek    *seek // nil: Run
 
+	share   share
 	facts   *Facts
 	undo    undo
 	taken   bool // the way that the path takes at the last branch of the concolic evaluator
@@ -226,10 +234,10 @@ func (n symbolicCode) Error() string {
 // find returns the block at pc, lifting it if need be.
 func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 	slot := &m.cache[(pc^pc>>blockCacheBits)&(1<<blockCacheBits-1)]
-	if e := *slot; e != nil && e.pc == pc && e.text == s.TextID {
+	if e := *slot; e != nil && e.pc == pc && e.text == m.text(s) {
 		return e, nil
 	}
-	key := [2]uint64{s.TextID, pc}
+	key := [2]uint64{m.text(s), pc}
 	e := m.all[key]
 	if e == nil {
 		if len(m.all) >= maxBlocks { // of code that has been changed, mostly
@@ -238,7 +246,7 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 			clear(m.cache[:])
 			m.code.Drop()
 		}
-		e = &entry{pc: pc, text: s.TextID, hook: m.Hooks[pc]}
+		e = &entry{pc: pc, text: m.text(s), hook: m.Hooks[pc]}
 		if e.hook == nil || s.Mapped(pc, 1, 0) {
 			a := s.Find(pc)
 			e.writable = a != nil && a.Prot&guest.ProtWrite != 0
@@ -250,6 +258,9 @@ func (m *Machine) find(s *mem.Space, pc uint64) (*entry, error) {
 				return nil, symbolicCode(n)
 			}
 			e.blk = blk
+			if m.share.on {
+				e.teller = m.sys.Teller(blk.PC, blk.Next)
+			}
 			m.covered.add(blk.PC, blk.Next)
 			if last := len(blk.Uops) - 1; m.Watch != nil && blk.Uops[last].Op == ir.JmpInd {
 				site, _ := blk.PCOf(last)
@@ -309,7 +320,9 @@ func (m *Machine) Run(sys *kernel.System, facts *Facts, n uint64) Stop {
 			if what := sys.Exceeded(); what != "" {
 				return Stop{Kind: Unsupported, PC: t.CPU.PC, What: what}
 			}
-			sys.Preempt()
+			if st, done := m.outcome(sys, sys.Preempt(), nil); done { // a timer may have ended the program
+				return st
+			}
 		}
 		if stop.Kind == Budget && sys.Retired < limit {
 			continue
@@ -333,12 +346,19 @@ const slice = kernel.Slice
 func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limit uint64) Stop {
 	c := &t.CPU
 	m.use(s)
+	m.shareWith(sys)
 	if m.Notes != nil {
 		m.Notes.Stop()
 	}
 	end := min(limit, (sys.Retired/slice+1)*slice)
 	var e *entry
 	for {
+		if m.seek != nil {
+			if m.seek.met(sys, c.PC) {
+				return Stop{Kind: Met}
+			}
+			m.use(s) // it may have been forked
+		}
 		if e == nil {
 			var err error
 			if e, err = m.find(s, c.PC); err != nil {
@@ -358,6 +378,9 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 				}
 				return Stop{Kind: numStops}
 			}
+		}
+		if m.seek != nil && m.seek.alone && (e.hook != nil || e.watch != nil) {
+			return Stop{Kind: Left, What: "what is modelled or watched"}
 		}
 		if e.hook != nil {
 			m.endEpoch()
@@ -382,6 +405,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 				continue
 			}
 		}
+		m.share.teller = e.teller
 		blk := e.blk
 		st := ok
 		var stop Stop
@@ -424,6 +448,12 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 					m.rewind(sys, c, blk, i)
 					return *d
 				}
+				if m.share.on && c.R[ir.RAX] == unix.SYS_EXIT_GROUP && (m.seek == nil || !m.seek.alone) {
+					m.Beyond(sys, m.facts)
+					m.sys = sys
+					m.use(s)
+					m.shareWith(sys)
+				}
 				c.PC = blk.Next
 				c.Set(ir.RCX, blk.Next)
 				c.Set(ir.R11, 0x202)
@@ -452,7 +482,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 			case ir.Unsup:
 				sys.Retired -= uint64(len(blk.Insns))
 				m.rewind(sys, c, blk, i)
-				return Stop{Kind: Unsupported, PC: c.PC, What: m.where(s, c.PC) + ": instruction " + lift.Describe(c.PC, s.Fetch)}
+				return Stop{Kind: Unsupported, PC: c.PC, What: m.Where(s, c.PC) + ": instruction " + lift.Describe(c.PC, s.Fetch)}
 			default:
 				panic(fmt.Sprintf("exec: block at %#x ends with %v", blk.PC, u.Op))
 			}
@@ -473,7 +503,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 			stop.PC = c.PC
 			return stop
 		case fault:
-			m.LastFault = fmt.Sprintf("%s accessing %#x", m.where(s, c.PC), m.faultAt)
+			m.LastFault = fmt.Sprintf("%s accessing %#x", m.Where(s, c.PC), m.faultAt)
 			if st, done := m.outcome(sys, sys.Fault(m.faultAt, blk.Uops[i].Op == ir.Store), nil); done {
 				return st
 			}
@@ -482,7 +512,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 				return st
 			}
 		case unsupported:
-			return Stop{Kind: Unsupported, PC: c.PC, What: m.where(s, c.PC) + ": " + m.unsup}
+			return Stop{Kind: Unsupported, PC: c.PC, What: m.Where(s, c.PC) + ": " + m.unsup}
 		}
 		return Stop{Kind: numStops}
 	}
@@ -490,7 +520,7 @@ func (m *Machine) runTask(sys *kernel.System, t *kernel.Task, s *mem.Space, limi
 
 // follow returns the successor cached in *link, or finds it (nil on failure: the loop's head reports it).
 func (m *Machine) follow(link **entry, s *mem.Space, pc uint64) *entry {
-	if e := *link; e != nil && e.pc == pc && e.text == s.TextID {
+	if e := *link; e != nil && e.pc == pc && e.text == m.text(s) {
 		return e
 	}
 	e, err := m.find(s, pc)
@@ -533,8 +563,8 @@ func (m *Machine) outcome(sys *kernel.System, o kernel.Outcome, c *cpu.CPU) (Sto
 	return Stop{}, false
 }
 
-// where names the module and offset of pc.
-func (m *Machine) where(s *mem.Space, pc uint64) string {
+// Where names the module and offset of pc.
+func (m *Machine) Where(s *mem.Space, pc uint64) string {
 	if a := s.Find(pc); a != nil {
 		return fmt.Sprintf("%s+%#x", a.Name, pc-a.Start+a.Off)
 	}

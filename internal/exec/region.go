@@ -33,6 +33,9 @@ func (m *Machine) RunRegion(sys *kernel.System, facts *Facts, n uint64, j Join) 
 	t, s := sys.Current(), sys.CurrentProcess().Mem
 	c := &t.CPU
 	m.use(s)
+	if m.shareWith(sys); m.share.on {
+		return Stop{Kind: Left, What: "memory of several tasks"}
+	}
 	for limit := sys.Retired + n; ; {
 		if c.Sym.Has(ir.RSP) {
 			return Stop{Kind: Left, What: "symbolic stack pointer"}

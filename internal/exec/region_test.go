@@ -8,6 +8,7 @@ import (
 	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/ir"
+	"symchef/internal/seed"
 )
 
 // branchAt is where the branch of choice stands.
@@ -23,7 +24,7 @@ func choice(cc byte, yes, no []byte) (code []byte, join uint64) {
 
 // TestMerge merges the two ways of a branch with random code on each: the merged state has to be, under every model, that of a concrete run.
 func TestMerge(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	var m *exec.Machine
 	merged, compared := 0, 0
 	left := map[string]int{}
@@ -49,7 +50,7 @@ func TestMerge(t *testing.T) {
 			left["no decision"]++
 			continue
 		}
-		c, s := parts(st)
+		c, _ = parts(st)
 		a, b := st.Sys.Fork(), st.Sys.Fork()
 		way := func(v uint64) exec.Stop {
 			x := a
@@ -70,7 +71,7 @@ func TestMerge(t *testing.T) {
 		}
 		merged++
 		st.Sys = a
-		c, s = parts(st)
+		c, s := parts(st)
 		if bad := sound(m.Ctx, c, s, model); bad != "" {
 			t.Fatalf("%s: %s", p.insns, bad)
 		}

@@ -10,6 +10,7 @@ import (
 	"symchef/internal/ir"
 	"symchef/internal/ir/iref"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // world is a start whose values are functions of a model.
@@ -176,7 +177,7 @@ func checkValues(e *expr.Ctx, c *cpu.CPU, s *mem.Space, model expr.Assignment) (
 // every expression is worth the value beside it; and under any other model that decides
 // alike, expressions are worth what a concrete run of that model gives.
 func TestSymbolicBlocks(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	alike, kinds := 0, [numDecisionKinds]int{}
 	var m *Machine
 	for n := range 1500 {

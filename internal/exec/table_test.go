@@ -1,20 +1,18 @@
 package exec
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"symchef/internal/expr"
 	"symchef/internal/ir"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // TestTablesAgain: a load through a symbolic address reads what memory holds, whatever such loads have read there before, in
 // whichever of the spaces that have forked from one another.
 func TestTablesAgain(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %#x", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	a := newAccess(t, 0, 8, 1)
 	e := a.m.Ctx
 	narrow := e.Var("narrow", 4)

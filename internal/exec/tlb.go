@@ -27,13 +27,16 @@ func (m *Machine) use(s *mem.Space) {
 		switch c {
 		case mem.AllStale:
 			m.unguard()
+			m.forgetFree() // something else may be mapped
 			*read, *write = jit.Cache{}, jit.Cache{}
 			return
 		case mem.WritesStale:
 			*write = jit.Cache{}
+			m.hideWrites()
 		default:
 			read.Drop(uint64(c))
 			write.Drop(uint64(c))
+			m.hide(uint64(c))
 		}
 	}
 }
@@ -69,9 +72,13 @@ func put(p *[mem.GranuleSize]byte, off uint64, w uint8, v uint64) {
 func (m *Machine) load(s *mem.Space, addr uint64, w uint8) (uint64, status) {
 	n := uint64(w / 8)
 	off := addr & granMask
+	m.tell(addr, n, false)
 	if off+n <= mem.GranuleSize {
 		if p, refs := s.ReadPage(addr); p != nil {
 			m.native.Read.Set(addr, p, refs)
+			if m.share.on && refs == nil {
+				m.show(addr, p, false)
+			}
 			if m.native.Read.Find(addr, n) == nil {
 				return 0, symMem
 			}
@@ -93,11 +100,16 @@ func (m *Machine) load(s *mem.Space, addr uint64, w uint8) (uint64, status) {
 func (m *Machine) store(s *mem.Space, addr uint64, w uint8, v uint64) status {
 	n := uint64(w / 8)
 	off := addr & granMask
+	m.tell(addr, n, true)
 	if off+n <= mem.GranuleSize {
 		if p, refs := s.WritePage(addr); p != nil {
 			m.use(s) // another area may show the same granule
-			m.native.Write.Set(addr, p, m.guarded(addr, refs))
+			guarded := m.guarded(addr, refs)
+			m.native.Write.Set(addr, p, guarded)
 			m.native.Read.Set(addr, p, refs)
+			if m.moved(addr, p); m.share.on && guarded == nil {
+				m.show(addr, p, true)
+			}
 			if m.native.Write.Find(addr, n) != nil {
 				put(p, off, w, v)
 				return ok

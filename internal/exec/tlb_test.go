@@ -12,12 +12,13 @@ import (
 	"symchef/internal/ir"
 	"symchef/internal/jit"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // TestTLB: whatever happens to a space between two runs (mapping, protection,
 // forks, overlays, a new model), loads and stores see what a map of pages says. And what is guarded is not written in an epoch of the notes.
 func TestTLB(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	type side struct {
 		s   *mem.Space
 		ref bytesMem

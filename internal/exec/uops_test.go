@@ -3,10 +3,7 @@ package exec
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
@@ -15,19 +12,11 @@ import (
 	"symchef/internal/ir/iref"
 	"symchef/internal/jit"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // The tests of this file run blocks of random micro-ops on the evaluators and on
-// the reference interpreter. SYMCHEF_SEED repeats a run.
-
-func testRand(t *testing.T) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
-		seed = v
-	}
-	t.Logf("SYMCHEF_SEED=%#x", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
+// the reference interpreter.
 
 // operand returns a random value, often one at which something changes.
 func operand(r *rand.Rand) uint64 {
@@ -328,7 +317,7 @@ func sameExit(a, b iref.Exit) bool { return a.Kind == b.Kind && a.PC == b.PC && 
 
 // TestConcreteBlocks: without a symbolic value both evaluators do what the reference interpreter does.
 func TestConcreteBlocks(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	m := New(expr.New())
 	m.facts = &Facts{}
 	seen := map[[2]int]bool{} // op and width

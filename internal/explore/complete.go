@@ -36,7 +36,8 @@ type group struct {
 	key     high.ID
 	at      high.Place
 	members []uint64
-	ended   int // of them
+	ended   int              // of them
+	waits   search.Candidate // as which it waits for the strategy
 }
 
 func newComplete(x *Explorer, sr search.Searcher) *complete {
@@ -51,14 +52,18 @@ func (s *complete) Add(c search.Candidate) {
 	g := s.groups[p.at]
 	if g == nil {
 		s.nextID++
-		g = &group{id: s.nextID, key: p.at, at: p.high}
+		g = &group{id: s.nextID, key: p.at, at: p.high, waits: search.Candidate{ID: s.nextID, Depth: c.Depth, Node: c.Node, Place: c.Place}}
 		s.groups[g.key], s.byID[g.id] = g, g
 		s.tree.Wait(g.at, g.id)
 		if !s.chosen || g.key != s.goal {
-			s.sr.Add(search.Candidate{ID: g.id, Depth: c.Depth, Node: c.Node, Place: c.Place})
+			s.sr.Add(g.waits)
 		}
 	}
-	g.members = append(g.members, c.ID)
+	if p.turn.turns > 0 { // it has had its turn
+		g.members = slices.Insert(g.members, 0, c.ID)
+	} else {
+		g.members = append(g.members, c.ID)
+	}
 	if p.ended != nil {
 		g.ended++
 	}
@@ -103,6 +108,14 @@ func (s *complete) Next() (uint64, bool) {
 		}
 	}
 	panic("explore: a high-level state without low-level states")
+}
+
+// release gives up the goal: the strategy chooses again. What has been chosen is not lost.
+func (s *complete) release() {
+	if g := s.groups[s.goal]; s.chosen && g != nil {
+		s.sr.Add(g.waits)
+	}
+	s.chosen = false
 }
 
 // least is the least advanced group on the path to g.

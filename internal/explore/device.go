@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,7 @@ func (x *Explorer) device(s *state.State) bool {
 		if x.cfg.OnBegin != nil {
 			x.cfg.OnBegin(s, req.Text)
 		}
+		return x.Usage == ""
 	case device.VerbInput:
 		return x.input(s, req.Input)
 	case device.VerbPlace:
@@ -100,6 +102,31 @@ func (x *Explorer) device(s *state.State) bool {
 		x.reply(s, device.OK())
 	case device.VerbExpect:
 		x.reply(s, device.OK())
+	case device.VerbChosen:
+		t, err := textOf(space, req, body)
+		if err == nil && (req.ID >= len(s.Inputs) || s.Inputs[req.ID].Decl.Kind != device.KindChoice) {
+			err = fmt.Errorf("no choice %d", req.ID)
+		}
+		if err != nil {
+			x.reply(s, device.Err(err.Error()))
+			return true
+		}
+		in := *s.Inputs[req.ID] // other states have it, too
+		in.Chosen = &t
+		s.Inputs = slices.Clone(s.Inputs)
+		s.Inputs[req.ID] = &in
+		x.reply(s, device.OK())
+	case device.VerbReturned:
+		t, err := textOf(space, req, body)
+		if err != nil {
+			x.reply(s, device.Err(err.Error()))
+			return true
+		}
+		s.Report.Returned = &t
+		x.reply(s, device.OK())
+	case device.VerbFrames:
+		s.Report.Frames = req.Frames
+		x.reply(s, device.OK())
 	case device.VerbOutcome:
 		t, err := textOf(space, req, body)
 		if err != nil {
@@ -109,11 +136,18 @@ func (x *Explorer) device(s *state.State) bool {
 		s.Report.Kind, s.Report.Type, s.Report.Msg = req.Kind, req.Type, t
 		x.reply(s, device.OK())
 	case device.VerbEnd:
-		s.Report.Ended = true
 		x.end(s, End{})
 		return false
 	case device.VerbUsage:
 		s.Report.Usage = req.Text
+		x.end(s, End{})
+		return false
+	case device.VerbTests:
+		if !x.cfg.Booting {
+			x.reply(s, device.Err("the test has begun"))
+			return true
+		}
+		s.Report.Listed, s.Report.Tests = true, req.Tests
 		x.end(s, End{})
 		return false
 	default:
@@ -176,6 +210,9 @@ func (x *Explorer) value(s *state.State, req *device.Request) bool {
 		if _, isConst := x.ctx.IsConst(r); !isConst {
 			b.Sym[i] = r
 		}
+	}
+	if b.IsConcrete() {
+		b.Sym = nil
 	}
 	x.replyWith(s, b)
 	return true
@@ -300,6 +337,14 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 		}
 		in.Value = v
 	}
+	if x.trail != nil && x.trail.Concrete {
+		for i, b := range in.Bytes {
+			in.Bytes[i] = e.Const(e.Eval(b, s.Model), 8)
+		}
+		if decl.Kind != device.KindStr && decl.Kind != device.KindBytes {
+			in.Value = e.Const(e.Eval(in.Value, s.Model), 64)
+		}
+	}
 	decl.ID = len(s.Inputs)
 	s.Inputs = append(s.Inputs, in)
 	switch decl.Kind {
@@ -367,7 +412,7 @@ func (x *Explorer) place(s *state.State, space *mem.Space, req *device.Request) 
 	}
 	l := x.cfg.Layouts[req.Layout]
 	if l == nil {
-		return fail("no layout " + req.Layout)
+		return fail(interp.NoLayout(req.Layout, x.cfg.Layouts))
 	}
 	in := s.Inputs[req.ID]
 	v := interp.Input{Kind: in.Decl.Kind, Value: in.Value, Bytes: in.Bytes}

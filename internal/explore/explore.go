@@ -15,6 +15,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -30,6 +31,7 @@ import (
 	"symchef/internal/search"
 	"symchef/internal/solver"
 	"symchef/internal/state"
+	"symchef/internal/testcase"
 )
 
 // Solver is what the loop asks of the solver chain.
@@ -52,8 +54,14 @@ type Config struct {
 	High *high.Tracker
 	// PathInstructions ends a path as a hang after that many instructions beyond the start of the exploration.
 	PathInstructions uint64
-	PathTime         time.Duration // wall clock: a path that takes longer is a hang, a boot a usage error
-	Booting          bool          // the root has its begin before it
+	// Endless runs the real program on the paths of states, each for a while, and says how long it did not come to an end ("2s"); empty where it did,
+	// or that is not known. nil: nobody can say.
+	Endless  func([]*state.State) []string
+	PathTime time.Duration // wall clock: a path that takes longer is a hang
+	Slice    uint64        // instructions: the least slice of a path, see resting; 0: firstSlice
+	Booting  bool          // the root has its begin before it
+	// BootInstructions and PathTime bound what is before the begin; more is a usage error.
+	BootInstructions uint64
 	// Budget limits all workers of an exploration together; nil: no limit.
 	Budget *Budget
 	// Exchange passes jobs between workers; nil for a worker alone.
@@ -66,6 +74,8 @@ type Config struct {
 	OnPath func(*state.State, End) (counts func())
 	// OnPick is called between two paths; it may call Renew.
 	OnPick func(*Explorer)
+	// Halting reports whether the exploration is about to end: then queries under way give up. nil: it never is.
+	Halting func() bool
 	// OnTick is called every few milliseconds of work; returning a reason stops the exploration.
 	OnTick func(*Explorer) (stop string)
 }
@@ -77,7 +87,7 @@ type EndKind uint8
 const (
 	Finished    EndKind = iota // the program ended, or the guest asked to
 	Unsupported                // What names what the machine cannot do
-	Hang                       // the path's instruction limit, or a deadlock
+	Hang                       // the path's limit, a deadlock, or a loop that is proved to have no end
 )
 
 // End describes the end of a path.
@@ -91,9 +101,11 @@ type End struct {
 type Budget struct {
 	Instructions uint64 // retired on new parts of paths
 	Paths        int
+	Vain         uint64 // on queries that are too hard, one after the other, in budgets of one query
 
 	instructions atomic.Uint64
 	paths        atomic.Int64
+	vain         atomic.Uint64 // since the last answer, in sixteenths
 }
 
 // Retired returns how many guest instructions the explorers have executed since the test began.
@@ -121,8 +133,13 @@ type Explorer struct {
 	Unmerged map[string]int
 	// Stopped says why the exploration ended before all was explored.
 	Stopped string
+	// Haste lets the limits be looked at more often.
+	Haste bool
 	// Usage is set when the guest library refused the test.
 	Usage string
+	// Listed is set when the guest library has told the names of the Tests instead of running one.
+	Listed bool
+	Tests  []string
 
 	ctx      *expr.Ctx
 	m        *exec.Machine
@@ -137,9 +154,14 @@ type Explorer struct {
 	at       high.ID      // where cur was picked
 	from     search.Place // where cur was forked
 	size     int          // of the high-level tree when cur was picked
-	spent    uint64       // instructions until then
-	gaveWay  bool         // cur waits
-	trail    *Trail       // the path to follow; nil when exploring
+	spent    uint64       // instructions until then, those of earlier turns left out
+	turn     turn         // of cur
+	rest     resting
+	effort   int      // how often a query of cur was too hard before
+	aside    []uint64 // candidates whose queries were too hard, see aside.go
+	until    uint64   // instructions that a state that is brought back has retired; 0: none is
+	gaveWay  bool     // cur waits
+	trail    *Trail   // the path to follow; nil when exploring
 	nextID   uint64
 	base     uint64 // instructions retired before the exploration
 	began    time.Time
@@ -153,7 +175,7 @@ func New(ctx *expr.Ctx, m *exec.Machine, s Solver, cfg Config) (*Explorer, error
 		return nil, err
 	}
 	x := &Explorer{Dropped: map[string]int{}, Unmerged: map[string]int{}, ctx: ctx, m: m, solv: s, cfg: cfg, sr: sr,
-		pending: map[uint64]*candidate{}, anchors: newAnchors()}
+		pending: map[uint64]*candidate{}, anchors: newAnchors(), rest: resting{least: cmp.Or(cfg.Slice, firstSlice)}}
 	x.Track(cfg.High)
 	if cfg.Complete {
 		x.complete = newComplete(x, sr)
@@ -172,7 +194,7 @@ func (x *Explorer) Track(h *high.Tracker) {
 
 // Pending returns how many states have not ended: those that wait and the running one.
 func (x *Explorer) Pending() int {
-	n := x.sr.Len()
+	n := x.waits()
 	if x.cur != nil {
 		n++ // abandoned, or running
 	}
@@ -202,8 +224,11 @@ func (x *Explorer) Waiting() (l []high.Place, others []uint64) {
 	return l, others
 }
 
-// chunk is how many instructions run between two looks at the limits.
-const chunk = 1 << 20
+// chunk is how many instructions run between two looks at the limits; hasty where memory is short: an instruction may write a page.
+const (
+	chunk = 1 << 20
+	hasty = 1 << 14
+)
 
 // Run explores from root until nothing is left, a limit is reached or c is done.
 func (x *Explorer) Run(c context.Context, root *state.State) {
@@ -232,11 +257,15 @@ func (x *Explorer) loop(c context.Context) {
 	for {
 		x.share()
 		if x.cur == nil {
-			if x.Usage != "" {
+			if x.Usage != "" || x.Listed {
 				return
 			}
-			if b := x.cfg.Budget; b != nil && b.Paths > 0 && int(b.paths.Load()) >= b.Paths && x.sr.Len() > 0 {
+			if b := x.cfg.Budget; b != nil && b.Paths > 0 && int(b.paths.Load()) >= b.Paths && x.waits() > 0 {
 				x.Stopped = "limit: --max-paths"
+				return
+			}
+			if x.hopeless() && len(x.rest.ids) == 0 && x.waits() > 0 {
+				x.Stopped = fmt.Sprintf("limit: %d times the budget of a query in vain, one after the other", x.cfg.Budget.Vain)
 				return
 			}
 			if x.cfg.OnPick != nil {
@@ -252,17 +281,24 @@ func (x *Explorer) loop(c context.Context) {
 				}
 				continue
 			}
-			x.began = time.Now()
+			x.began = time.Now().Add(-x.turn.took)
 		}
 		if x.Stopped = x.stop(c); x.Stopped != "" {
 			return
 		}
-		if !x.step(x.cur) || x.gaveWay {
-			if !x.gaveWay {
-				x.learn()
-			}
-			x.cur, x.gaveWay = nil, false
+		going := x.step(x.cur)
+		switch {
+		case x.gaveWay:
+			x.charge()
+		case !going:
+			x.charge()
+			x.learn()
+		case x.overdue() && len(x.cur.Excl) == 0:
+			x.lay(x.cur)
+		default:
+			continue
 		}
+		x.cur, x.gaveWay = nil, false
 	}
 }
 
@@ -296,20 +332,25 @@ func (x *Explorer) step(s *state.State) bool {
 	if x.cfg.High != nil && !x.cfg.Booting {
 		x.cfg.High.Run(&s.High)
 	}
-	stop := x.m.Run(s.Sys, &s.Facts, chunk)
+	stop := x.run(s)
 	x.retired(s.Sys.Retired - before)
 	switch stop.Kind {
 	case exec.Budget:
 		if x.cfg.Booting {
-			if x.cfg.PathTime > 0 && time.Since(x.began) > x.cfg.PathTime {
+			switch most := x.cfg.BootInstructions; {
+			case most > 0 && x.Counts.Boot > most:
+				x.Usage = fmt.Sprintf("importing and setting up the test takes more than %d instructions (more with --path-instructions)", most)
+			case x.cfg.PathTime > 0 && time.Since(x.began) > x.cfg.PathTime:
 				x.Usage = "importing and setting up the test took longer than " + x.cfg.PathTime.String() + " (--path-time)"
-				return false
 			}
+			return x.Usage == ""
+		}
+		if x.trail != nil {
 			return true
 		}
-		if x.cfg.PathInstructions > 0 && s.Sys.Retired-x.base > x.cfg.PathInstructions {
+		if most := x.cfg.PathInstructions; most > 0 && s.Sys.Retired-x.base > most {
 			x.drop(s.High.Place(), "limit: --path-instructions")
-			x.end(s, End{Kind: Hang, What: fmt.Sprintf("more than %d instructions", x.cfg.PathInstructions)})
+			x.end(s, End{Kind: Hang, What: fmt.Sprintf("%s%d instructions", testcase.Beyond, most)})
 			return false
 		}
 		if x.cfg.PathTime > 0 && time.Since(x.began) > x.cfg.PathTime {
@@ -318,6 +359,8 @@ func (x *Explorer) step(s *state.State) bool {
 			return false
 		}
 		return true
+	case exec.Met:
+		x.end(s, End{Kind: Hang, What: stop.What})
 	case exec.Decide:
 		x.decide(s, stop.Decision, stop.PC, stop.Ref)
 		return true
@@ -402,7 +445,7 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 }
 
 // assume adds the condition r to s, asking for another model if the present
-// one does not satisfy it; false when no input does and the path ends.
+// one does not satisfy it; false when no input does and the path ends, or when that is too hard to say.
 func (x *Explorer) assume(s *state.State, r expr.Ref) bool {
 	if v, isConst := x.ctx.IsConst(r); isConst {
 		return v != 0
@@ -412,9 +455,12 @@ func (x *Explorer) assume(s *state.State, r expr.Ref) bool {
 	}
 	if x.ctx.Eval(r, s.Model) == 0 {
 		conj := append(append(s.Conjuncts(x.ctx), s.Exclusions(x.ctx)...), r)
-		res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: 1})
+		res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: s.Model, New: 1, Effort: x.effort})
+		x.tried(x.effort, res)
 		if res == solver.Unknown {
-			x.drop(s.High.Place(), x.undecided("assumption", conj))
+			if !x.laySide(s, conj) {
+				x.drop(s.High.Place(), x.undecided("assumption", candidateOf(s, x.node, x.from), conj, x.effort))
+			}
 			return false
 		}
 		if res == solver.Unsat {
@@ -433,18 +479,48 @@ func (x *Explorer) bounds(s *state.State, r expr.Ref) {
 		s.Prove(x.ctx, r, lo, hi)
 		return
 	}
-	conj := s.Conjuncts(x.ctx)
-	lo, hi, res := x.solv.Bounds(solver.Query{Conjuncts: conj, Hint: s.Model, New: 0}, r)
+	effort, open := x.trail.proof(s.Bounds)
+	lo, hi, res := uint64(0), uint64(0), solver.Unknown
+	if x.trail == nil && x.vain(halfVain) {
+		effort = briefly
+	}
+	if !open {
+		lo, hi, res = x.solv.Bounds(solver.Query{Conjuncts: s.Conjuncts(x.ctx), Hint: s.Model, New: 0, Effort: effort}, r)
+	}
 	if res != solver.Sat {
+		if x.trail == nil && x.halting() {
+			return // it was the end of the run that ended the question: it is asked again
+		}
+		if x.trail == nil {
+			x.tried(effort, res)
+		}
 		lo, hi = 0, expr.Mask(x.ctx.Width(r))
 	}
 	s.Prove(x.ctx, r, lo, hi)
 }
 
 func (x *Explorer) end(s *state.State, e End) {
+	if x.gaveWay {
+		return // its assumption is set aside
+	}
 	if s.Report.Usage != "" {
 		x.Usage = s.Report.Usage
 		return
+	}
+	if s.Report.Listed {
+		x.Listed, x.Tests = true, s.Report.Tests
+		return
+	}
+	if e.Kind == Finished {
+		x.rest.longest = max(x.rest.longest, x.turn.used+x.Counts.Total-x.turn.from)
+		if !x.cfg.Booting {
+			x.rest.whole = max(x.rest.whole, s.Sys.Retired-x.base)
+		}
+	}
+	x.m.Beyond(s.Sys, &s.Facts)
+	s.Sys.Stops()
+	if why := s.Sys.Unordered(); why != "" {
+		x.drop(s.High.Place(), why)
 	}
 	counts := func() {}
 	if !s.Report.Pruned && x.cfg.OnPath != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"symchef/internal/device"
@@ -21,10 +22,18 @@ type Trail struct {
 	Decisions []testcase.Decision
 	// Model are values of inputs that take the path; it spares the solver work.
 	Model expr.Assignment
+	// Unproved are the ranges that were not proved where Decisions were taken, by their number on the path: what the solver does not know depends on
+	// what it was asked before.
+	Unproved []int
 	// Open: a limit cut the path off; following ends with the log.
 	Open bool
 	// Unlogged: there are no Decisions, they are those of Model.
 	Unlogged bool
+	// Concrete: what the program reads of inputs that it asks for are the values of Model, not variables. There is nothing to decide but lengths and
+	// choices, and nothing to ask a solver.
+	Concrete bool
+	// Most is how many instructions following may take; 0 means any number.
+	Most uint64
 
 	fork    bool     // following ends where the log does, at the fork that takes none of excl
 	excl    []uint64 // none: anywhere after the last decision
@@ -53,7 +62,11 @@ func (x *Explorer) follow(c context.Context, s *state.State, trail *Trail) error
 	if trail.next == n && (trail.Open || trail.fork && trail.excl == nil) {
 		trail.arrived = true
 	}
-	for trail.err == nil && c.Err() == nil && !trail.arrived && x.step(s) {
+	from := s.Sys.Retired
+	for trail.err == nil && c.Err() == nil && (!trail.arrived || s.Sys.Retired < x.until) && x.step(s) {
+		if ran := s.Sys.Retired - from; trail.Most > 0 && ran > trail.Most {
+			return fmt.Errorf("the path did not end within %d instructions", ran)
+		}
 	}
 	switch {
 	case c.Err() != nil:
@@ -95,6 +108,21 @@ func (t *Trail) bound(known *state.Bound, of uint64) (lo, hi uint64, ok bool) {
 	}
 	return t.bounds[n].Lo, t.bounds[n].Hi, true
 }
+
+// proof is how hard the range after known is to be proved; open: it was not when the path was explored.
+func (t *Trail) proof(known *state.Bound) (effort int, open bool) {
+	if t == nil || t.Unlogged || t.fork {
+		return 0, false
+	}
+	n := 0
+	if known != nil {
+		n = known.Depth
+	}
+	return mostProof, slices.Contains(t.Unproved, n)
+}
+
+// mostProof is more than any path is explored with: what was proved there is proved again.
+const mostProof = 8
 
 // decideAs makes the decision about r that the trail has.
 func (x *Explorer) decideAs(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref) {

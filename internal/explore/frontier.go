@@ -30,6 +30,10 @@ type candidate struct {
 	place  search.Place
 	high   high.Place
 	at     high.ID // the high-level state; zero: the beginning, or not known
+	ran    uint64  // it has gone on after its last decision, up to so many instructions since paths began; 0: it has not
+	turn   turn    // of resting ones
+	tries  int     // how often its query was too hard
+	hard   string  // that query
 	ended  func()  // the path has ended, and waits until it may count: then this is called
 	st     *state.State
 }
@@ -56,25 +60,30 @@ func (p *candidate) conjuncts(ctx *expr.Ctx) []expr.Ref {
 	return out
 }
 
-func (x *Explorer) add(p *candidate) {
+// enter makes p pending, with its state s if that is worth being kept, and returns its ID.
+func (x *Explorer) enter(p *candidate, s *state.State) uint64 {
+	if s != nil && x.anchors.wants(s) {
+		p.st = s
+	}
 	x.nextID++
 	x.pending[x.nextID] = p
 	if p.st != nil {
 		x.anchors.keep(p.log, p.st)
 	}
+	return x.nextID
+}
+
+// add makes p a candidate of the searcher.
+func (x *Explorer) add(p *candidate) { x.addAt(p, nil) }
+
+// addAt adds p, with its state s if that is worth being kept.
+func (x *Explorer) addAt(p *candidate, s *state.State) {
+	id := x.enter(p, s)
 	depth := 0
 	if p.log != nil {
 		depth = p.log.Depth
 	}
-	x.sr.Add(search.Candidate{ID: x.nextID, Depth: depth, Node: p.node, Place: p.place})
-}
-
-// addAt adds p, with its state s if that is worth being kept.
-func (x *Explorer) addAt(p *candidate, s *state.State) {
-	if x.anchors.wants(s) {
-		p.st = s
-	}
-	x.add(p)
+	x.sr.Add(search.Candidate{ID: id, Depth: depth, Node: p.node, Place: p.place})
 }
 
 func (x *Explorer) remove(id uint64) *candidate {
@@ -86,10 +95,28 @@ func (x *Explorer) remove(id uint64) *candidate {
 	return p
 }
 
+// next removes the candidate to go on with from where it waits, and returns its ID; false if there is none.
+func (x *Explorer) next() (id uint64, ok bool) {
+	if id, ok = x.nextResting(); ok {
+		return id, true
+	}
+	if id, ok = x.sr.Next(); ok {
+		return id, true
+	}
+	return x.nextAside()
+}
+
+// forget takes candidates away from where they wait.
+func (x *Explorer) forget(ids map[uint64]bool) {
+	gone := func(id uint64) bool { return ids[id] }
+	x.rest.ids, x.aside = slices.DeleteFunc(x.rest.ids, gone), slices.DeleteFunc(x.aside, gone)
+	x.sr.Remove(ids)
+}
+
 // pick takes the next pending state and rebases it to an input of its own; nil
 // where it has none. more is false when nothing was pending.
 func (x *Explorer) pick() (s *state.State, more bool) {
-	id, more := x.sr.Next()
+	id, more := x.next()
 	if !more {
 		return nil, false
 	}
@@ -98,12 +125,21 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 		x.count(p)
 		return nil, true
 	}
-	x.node, x.at, x.from, x.spent = p.node, p.at, p.place, x.Counts.Total
+	x.node, x.at, x.from, x.spent = p.node, p.at, p.place, x.Counts.Total-p.turn.used
+	x.turn, x.effort = p.turn, p.tries
+	x.turn.from = x.Counts.Total
 	if x.cfg.High != nil {
 		x.size = x.cfg.High.Tree.Size()
 	}
 	if len(p.excl) == 0 {
-		return x.stateOf(p), true
+		s = x.stateOf(p)
+		if p.turn.hang != "" {
+			x.drop(s.High.Place(), unproved)
+			x.end(s, End{Kind: Hang, What: p.turn.hang})
+			x.learn()
+			return nil, true
+		}
+		return s, true
 	}
 	if p.what == 0 { // it was imported, or the engine is another
 		s = x.stateOf(p)
@@ -115,14 +151,19 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 	}
 	conj := p.conjuncts(x.ctx)
 	// The model satisfies everything but the exclusion of its own value.
-	res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: p.model, New: len(p.excl)})
+	effort := p.tries
+	if p.hard == "" && x.vain(halfVain) {
+		effort = briefly
+	}
+	res, model := x.solv.Check(solver.Query{Conjuncts: conj, Hint: p.model, New: len(p.excl), Effort: effort})
+	x.tried(effort, res)
 	switch res {
 	case solver.Unsat:
 		x.Counts.Infeasible++
 		x.learn()
 		return nil, true
 	case solver.Unknown:
-		x.drop(p.high, x.undecided("query", conj))
+		x.setAside(p, "query", conj, effort)
 		return nil, true
 	}
 	if s == nil {
@@ -162,14 +203,6 @@ func (x *Explorer) giveWay(s *state.State, pc uint64) {
 	x.gaveWay = true
 }
 
-// undecided names a question that the solver gave up.
-func (x *Explorer) undecided(what string, conj []expr.Ref) string {
-	if x.ctx.AnyFloat(conj) {
-		what = "float " + what
-	}
-	return "solver: undecided " + what
-}
-
 // materialise brings back the state of a virtual candidate by following its log, from an anchor if there is one.
 func (x *Explorer) materialise(p *candidate) (*state.State, error) {
 	began := x.began
@@ -185,6 +218,10 @@ func (x *Explorer) materialise(p *candidate) (*state.State, error) {
 	s := from.Fork()
 	s.Excl = nil
 	s.Resume(x.ctx)
+	if p.ran > 0 {
+		x.until = x.base + p.ran
+		defer func() { x.until = 0 }()
+	}
 	return s, x.follow(context.Background(), s, t)
 }
 

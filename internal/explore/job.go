@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -18,8 +19,10 @@ type Frontier struct {
 	Entries []FrontierEntry
 	Bounds  []FrontierBound
 	Jobs    []Job
-	Models  []Values
+	Vars    []Var          // the variables of Models
+	Models  [][]byte       // the values of the first Vars, each as an unsigned varint
 	Learned []search.Yield // by the searcher
+	Longest uint64         // instructions of a path that has ended
 }
 
 // FrontierEntry is one decision.
@@ -43,6 +46,17 @@ type Job struct {
 	Excl  []uint64
 	Model int // index in Models; -1: empty
 	Place search.Place
+	// Ran is where it waits, if not at the fork: after so many instructions since paths began. Turns and Used are what it has had of the machine, see turn.
+	Ran   uint64
+	Turns int
+	Used  uint64
+	Tries int // how often its query was too hard
+}
+
+// Var is an input variable.
+type Var struct {
+	Name  string
+	Width uint8 // bits
 }
 
 // Value is the value of one input variable.
@@ -78,56 +92,70 @@ func (l Values) in(ctx *expr.Ctx) expr.Assignment {
 	return out
 }
 
-// packer builds a Frontier.
+// packer builds a Frontier. There may be millions of entries: the mark of one that is packed is 1 + its number, until all are.
 type packer struct {
 	Frontier
 	ctx     *expr.Ctx
-	entries map[*state.Entry]int
-	bounds  map[*state.Bound]int
+	entries []*state.Entry
+	bounds  []*state.Bound
 	models  map[*uint64]int // by first element: candidates share their models
+	buf     []byte
 }
 
 func newPacker(ctx *expr.Ctx) *packer {
-	return &packer{ctx: ctx, entries: map[*state.Entry]int{}, bounds: map[*state.Bound]int{}, models: map[*uint64]int{}}
+	return &packer{ctx: ctx, models: map[*uint64]int{}}
+}
+
+// done returns the Frontier of all that was added.
+func (k *packer) done() Frontier {
+	for _, e := range k.entries {
+		e.Mark = 0
+	}
+	for _, b := range k.bounds {
+		b.Mark = 0
+	}
+	return k.Frontier
 }
 
 func (k *packer) add(p *candidate) {
-	k.Jobs = append(k.Jobs, Job{Last: k.entry(p.log), Bound: k.bound(p.bounds), Excl: p.excl, Model: k.model(p.model), Place: p.place})
+	k.Jobs = append(k.Jobs, Job{Last: k.entry(p.log), Bound: k.bound(p.bounds), Excl: p.excl, Model: k.model(p.model), Place: p.place,
+		Ran: p.ran, Turns: p.turn.turns, Used: p.turn.used, Tries: p.tries})
 }
 
 func (k *packer) entry(l *state.Entry) int {
-	var todo []*state.Entry
+	first := len(k.entries)
 	at := -1
 	for ; l != nil; l = l.Parent {
-		if i, known := k.entries[l]; known {
-			at = i
+		if l.Mark != 0 {
+			at = int(l.Mark) - 1
 			break
 		}
-		todo = append(todo, l)
+		k.entries = append(k.entries, l)
 	}
-	for i := len(todo) - 1; i >= 0; i-- {
-		e := todo[i]
+	slices.Reverse(k.entries[first:])
+	for _, e := range k.entries[first:] {
 		k.Entries = append(k.Entries, FrontierEntry{at, e.Kind, e.PC, e.Value})
 		at = len(k.Entries) - 1
-		k.entries[e] = at
+		e.Mark = uint32(at + 1)
 	}
 	return at
 }
 
 func (k *packer) bound(b *state.Bound) int {
+	first := len(k.bounds)
 	at := -1
-	var todo []*state.Bound
 	for ; b != nil; b = b.Parent {
-		if i, known := k.bounds[b]; known {
-			at = i
+		if b.Mark != 0 {
+			at = int(b.Mark) - 1
 			break
 		}
-		todo = append(todo, b)
+		k.bounds = append(k.bounds, b)
 	}
-	for _, b := range slices.Backward(todo) {
+	slices.Reverse(k.bounds[first:])
+	for _, b := range k.bounds[first:] {
 		k.Bounds = append(k.Bounds, FrontierBound{at, b.Of, b.Lo, b.Hi})
 		at = len(k.Bounds) - 1
-		k.bounds[b] = at
+		b.Mark = uint32(at + 1)
 	}
 	return at
 }
@@ -139,10 +167,42 @@ func (k *packer) model(m expr.Assignment) int {
 	i, known := k.models[&m[0]]
 	if !known {
 		i = len(k.Models)
-		k.Models = append(k.Models, valuesOf(k.ctx, m))
+		k.Models = append(k.Models, k.pack(m))
 		k.models[&m[0]] = i
 	}
 	return i
+}
+
+// pack is the values of m.
+func (k *packer) pack(m expr.Assignment) []byte {
+	n := min(len(m), k.ctx.NumVars())
+	for i := len(k.Vars); i < n; i++ {
+		id := expr.VarID(i)
+		k.Vars = append(k.Vars, Var{k.ctx.VarName(id), uint8(k.ctx.VarWidth(id))})
+	}
+	k.buf = k.buf[:0]
+	for _, v := range m[:n] {
+		k.buf = binary.AppendUvarint(k.buf, v)
+	}
+	return slices.Clone(k.buf)
+}
+
+// unpackModel is the model of which pack made b, over the variables ids.
+func unpackModel(b []byte, ids []expr.VarID) (out expr.Assignment, ok bool) {
+	for _, id := range ids {
+		if len(b) == 0 {
+			return out, true
+		}
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			return nil, false
+		}
+		for len(out) <= int(id) {
+			out = append(out, 0)
+		}
+		out[id], b = v, b[n:]
+	}
+	return out, len(b) == 0
 }
 
 // Export removes the n oldest candidates and returns them.
@@ -153,13 +213,13 @@ func (x *Explorer) export(ids []uint64) Frontier {
 	for _, id := range ids {
 		gone[id] = true
 	}
-	x.sr.Remove(gone)
+	x.forget(gone)
 	k := newPacker(x.ctx)
-	k.Learned = x.learned()
+	k.Learned, k.Longest = x.learned(), x.rest.whole
 	for _, id := range ids {
 		k.add(x.remove(id))
 	}
-	return k.Frontier
+	return k.done()
 }
 
 // learned is what the searcher knows.
@@ -173,7 +233,7 @@ func (x *Explorer) learned() []search.Yield {
 // Frontier returns all that waits to be explored, and the running state cur unless nil.
 func (x *Explorer) Frontier() Frontier {
 	f := x.pack(func(uint64) {})
-	f.Learned = x.learned()
+	f.Learned, f.Longest = x.learned(), x.rest.whole
 	return f
 }
 
@@ -184,7 +244,7 @@ func (x *Explorer) Drain() Frontier {
 	learned := x.learned()
 	x.anchors, x.m, x.solv, x.sr, x.complete = newAnchors(), nil, nil, nil, nil
 	f := x.pack(func(id uint64) { delete(x.pending, id) })
-	f.Learned = learned
+	f.Learned, f.Longest = learned, x.rest.whole
 	x.cur, x.root, x.ctx = nil, nil, nil
 	return f
 }
@@ -198,9 +258,20 @@ func (x *Explorer) pack(packed func(id uint64)) Frontier {
 		packed(id)
 	}
 	if x.cur != nil {
-		k.add(candidateOf(x.cur, nil, search.Place{}))
+		k.add(x.running())
 	}
-	return k.Frontier
+	return k.done()
+}
+
+// running makes a candidate of the running state.
+func (x *Explorer) running() *candidate {
+	p := candidateOf(x.cur, nil, search.Place{})
+	if len(p.excl) == 0 && x.cur.Sys.Retired > x.cur.Decided {
+		p.ran = x.cur.Sys.Retired - x.base
+	}
+	p.turn = x.turn
+	p.turn.used += x.Counts.Total - x.turn.from
+	return p
 }
 
 // Import adds the jobs of f to the candidates.
@@ -208,6 +279,7 @@ func (x *Explorer) Import(f Frontier) error {
 	if l, ok := x.sr.(search.Learner); ok {
 		l.Recall(f.Learned)
 	}
+	x.rest.whole = max(x.rest.whole, f.Longest)
 	entries := make([]*state.Entry, len(f.Entries))
 	at := func(i int) *state.Entry {
 		if i < 0 {
@@ -234,19 +306,34 @@ func (x *Explorer) Import(f Frontier) error {
 		}
 		bounds[i] = boundAt(b.Parent).Add(0, b.Of, b.Lo, b.Hi)
 	}
+	ids := make([]expr.VarID, len(f.Vars))
+	for i, v := range f.Vars {
+		ids[i] = x.ctx.VarOf(x.ctx.Var(v.Name, uint(v.Width)))
+	}
 	models := make([]expr.Assignment, len(f.Models))
-	for i, v := range f.Models {
-		models[i] = v.in(x.ctx)
+	for i, b := range f.Models {
+		var ok bool
+		if models[i], ok = unpackModel(b, ids); !ok {
+			return errFrontier
+		}
 	}
 	for _, j := range f.Jobs {
 		if j.Last >= len(entries) || j.Bound >= len(bounds) || j.Model >= len(models) {
 			return errFrontier
 		}
-		c := &candidate{log: at(j.Last), bounds: boundAt(j.Bound), excl: j.Excl, place: j.Place}
+		c := &candidate{log: at(j.Last), bounds: boundAt(j.Bound), excl: j.Excl, place: j.Place, ran: j.Ran, tries: j.Tries}
+		c.turn.turns, c.turn.used = j.Turns, j.Used
 		if j.Model >= 0 {
 			c.model = models[j.Model]
 		}
-		x.add(c)
+		switch {
+		case x.complete != nil || c.tries == 0 && c.turn.turns == 0:
+			x.add(c)
+		case c.tries > 0:
+			x.aside = append(x.aside, x.enter(c, nil))
+		default:
+			x.rest.ids = append(x.rest.ids, x.enter(c, nil))
+		}
 	}
 	return nil
 }
@@ -267,7 +354,7 @@ type Exchange interface {
 // and their subtrees large.
 func (x *Explorer) share() {
 	ex := x.cfg.Exchange
-	if ex == nil || x.sr.Len() < 2 {
+	if ex == nil || x.waits() < 2 {
 		return
 	}
 	n := max(ex.Hungry(), 0)
@@ -275,7 +362,7 @@ func (x *Explorer) share() {
 		x.shareFamilies(n)
 		return
 	}
-	for each := x.sr.Len() / (n + 1); n > 0 && each > 0; n-- {
+	for each := x.waits() / (n + 1); n > 0 && each > 0; n-- {
 		ex.Give(x.Export(each))
 	}
 }

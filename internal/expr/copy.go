@@ -64,3 +64,9 @@ func (c *Ctx) postorder(roots []Ref, visit func(Ref)) {
 		}
 	}
 }
+
+// Nodes returns how many different expressions roots are made of.
+func (c *Ctx) Nodes(roots []Ref) (n int) {
+	c.postorder(roots, func(Ref) { n++ })
+	return n
+}

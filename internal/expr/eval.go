@@ -98,6 +98,7 @@ func (c *Ctx) EvalMemo(r Ref, a Assignment) uint64 {
 		if ar > 2 {
 			z = c.memoVal[n.c]
 		}
+		c.evaluated++
 		c.memoVal[t] = c.evalNode(n, x, y, z, a)
 		c.memoGen[t] = c.gen
 		st = st[:len(st)-1]
@@ -105,6 +106,9 @@ func (c *Ctx) EvalMemo(r Ref, a Assignment) uint64 {
 	c.stack = st[:0]
 	return c.memoVal[r]
 }
+
+// Evaluated is how many nodes EvalMemo has computed.
+func (c *Ctx) Evaluated() uint64 { return c.evaluated }
 
 // Apply returns what the operator of r gives for these values of its operands; those it does not have do not matter.
 // r must be no variable.

@@ -84,6 +84,7 @@ type table struct {
 type Ctx struct {
 	chunks []*[chunkLen]node
 	n      uint32   // nodes in use; Ref 0 is reserved
+	height []uint16 // by Ref: see deep.go
 	index  []uint64 // open addressing, a power of two long: high half of the hash, then the Ref
 	vars   []variable
 	byName map[string]VarID
@@ -95,10 +96,11 @@ type Ctx struct {
 	support  supportStore
 	audit    func(r *rule, t term, res Ref) // tests: called for each rule applied
 
-	memoVal []uint64 // evaluation memo, valid where memoGen equals gen
-	memoGen []uint32
-	gen     uint32
-	stack   []Ref
+	evaluated uint64   // nodes, see Evaluated
+	memoVal   []uint64 // evaluation memo, valid where memoGen equals gen
+	memoGen   []uint32
+	gen       uint32
+	stack     []Ref
 }
 
 // New returns an empty arena.
@@ -106,6 +108,7 @@ func New() *Ctx {
 	c := &Ctx{n: 1, byName: map[string]VarID{}, tabIdx: map[uint64][]uint32{}}
 	c.index = make([]uint64, 1<<12)
 	c.chunks = append(c.chunks, new([chunkLen]node))
+	c.height = append(c.height, 0)
 	return c
 }
 
@@ -228,6 +231,7 @@ func (c *Ctx) insert(n node) Ref {
 		c.chunks = append(c.chunks, new([chunkLen]node))
 	}
 	*c.at(r) = n
+	c.height = append(c.height, c.heightOf(&n))
 	if uint64(c.n) > uint64(len(c.index))/4*3 {
 		c.grow()
 	}

@@ -9,21 +9,10 @@ import (
 	"time"
 
 	"symchef/internal/expr"
+	"symchef/internal/seed"
 )
 
-var (
-	seedFlag  = flag.Uint64("seed", 0, "seed of the random tests; 0: a fixed one")
-	treesFlag = flag.Int("trees", 20000, "random trees per test")
-)
-
-func seed(t *testing.T) uint64 {
-	s := *seedFlag
-	if s == 0 {
-		s = 20250611
-	}
-	t.Logf("seed %d; repeat with -seed=%d", s, s)
-	return s
-}
+var treesFlag = flag.Int("trees", 20000, "random trees per test")
 
 func sortedNames[V any](m map[string]V) []string {
 	names := make([]string, 0, len(m))
@@ -83,7 +72,7 @@ func check(t *tree, s uint64, hits map[string]int) (complaint string) {
 // TestConstructorsAgainstTrees builds random trees with the constructors and
 // compares values, bounds, known bits and each application of a rule.
 func TestConstructorsAgainstTrees(t *testing.T) {
-	s := seed(t)
+	s := seed.Of(t)
 	hits := map[string]int{}
 	start := time.Now()
 	for i := range *treesFlag {
@@ -94,7 +83,7 @@ func TestConstructorsAgainstTrees(t *testing.T) {
 			continue
 		}
 		tr = shrink(tr, func(x *tree) bool { return check(x, sub, map[string]int{}) != "" })
-		t.Fatalf("tree %d (-seed=%d -trees=1): %v\n%s", i, sub, tr, check(tr, sub, map[string]int{}))
+		t.Fatalf("tree %d (SYMCHEF_SEED=%#x -trees=1): %v\n%s", i, sub, tr, check(tr, sub, map[string]int{}))
 	}
 	t.Logf("%d trees in %v", *treesFlag, time.Since(start))
 	for _, r := range expr.Rules() {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"symchef/internal/expr"
+	"symchef/internal/pace"
+	"symchef/internal/seed"
 	"symchef/internal/smtlib"
 )
 
@@ -80,10 +82,11 @@ func TestStrlen(t *testing.T) {
 	if n := len(c.Conjuncts(nil, three)); n != 4 {
 		t.Errorf("length 3: %d conjuncts, not 4:\n%s", n, smtlib.Print(c, []expr.Ref{three}))
 	}
+	r := seed.Rand(t)
 	for range 2000 {
 		as := make(expr.Assignment, 16)
 		for i := range as {
-			as[i] = rand.Uint64N(3)
+			as[i] = r.Uint64N(3)
 		}
 		if c.Eval(three, as) != c.Eval(want, as) {
 			t.Fatalf("under %v", as)
@@ -178,8 +181,8 @@ func TestSharedGraphIsCheap(t *testing.T) {
 	c.Extract(x, 0, 32)
 	c.Extract(x, 0, 8)
 	c.Range(x)
-	if d := time.Since(start); d > 5*time.Second {
-		t.Errorf("%v", d)
+	if pace.Exceeds(t, start, 5*time.Second) {
+		t.Errorf("%v", time.Since(start))
 	}
 	t.Logf("%d nodes", c.Len())
 }

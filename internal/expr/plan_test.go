@@ -1,15 +1,15 @@
 package expr
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"symchef/internal/seed"
 )
 
 // TestPlan: Set tells what Eval tells of the conditions whose variables are set, and Try what Set tells.
 func TestPlan(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	said, tried := map[bool]int{}, map[bool]int{}
 	for round := range 200 {
 		c := New()
@@ -50,14 +50,14 @@ func TestPlan(t *testing.T) {
 				for k := range values {
 					before := [2]int{p.Work(), q.Work()}
 					if got, want := p.Tried(k), q.Set(i, values[k]); got != want || p.Work()-before[0] != q.Work()-before[1] {
-						t.Fatalf("seed %d, round %d: value %d of %d: %v with %d evaluations, want %v with %d", seed, round, k, len(values), got, p.Work()-before[0], want, q.Work()-before[1])
+						t.Fatalf("round %d: value %d of %d: %v with %d evaluations, want %v with %d", round, k, len(values), got, p.Work()-before[0], want, q.Work()-before[1])
 					} else {
 						tried[got]++
 						held = held || got
 					}
 				}
 				if any != held || p.Work()-first != work {
-					t.Fatalf("seed %d, round %d: any of %d: %v with %d evaluations, want %v with %d", seed, round, len(values), any, work, held, p.Work()-first)
+					t.Fatalf("round %d: any of %d: %v with %d evaluations, want %v with %d", round, len(values), any, work, held, p.Work()-first)
 				}
 			}
 			got, want := p.Set(i, a[order[i]]), true
@@ -68,7 +68,7 @@ func TestPlan(t *testing.T) {
 				want = want && (last != i || c.Eval(k, a) == 1)
 			}
 			if got != want {
-				t.Fatalf("seed %d, round %d: %v after variable %d, want %v", seed, round, got, i, want)
+				t.Fatalf("round %d: %v after variable %d, want %v", round, got, i, want)
 			}
 			said[got]++
 			if got {
@@ -83,6 +83,6 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	if min(said[true], said[false], tried[true], tried[false]) < 100 {
-		t.Errorf("seed %d: a one-sided sample: %v, %v", seed, said, tried)
+		t.Errorf("a one-sided sample: %v, %v", said, tried)
 	}
 }

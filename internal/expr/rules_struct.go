@@ -202,6 +202,9 @@ func structRules() []rule {
 }
 
 func extractLow(c *Ctx, t term) Ref {
+	if c.isDeep(t.a) {
+		return 0 // it would descend all the way
+	}
 	k := c.Kind(t.a)
 	bit := t.w == 1 && (k == And || k == Or || k == Xor || k == Not)
 	if !bit && t.lo != 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"symchef/internal/expr"
+	"symchef/internal/seed"
 	"symchef/internal/smtlib"
 )
 
@@ -192,7 +193,7 @@ func applyRule(c *expr.Ctx, name, s string, w uint) (t *tree, res expr.Ref) {
 // ones above.
 func TestRules(t *testing.T) {
 	have := map[string]bool{}
-	s := seed(t)
+	s := seed.Of(t)
 	for _, row := range ruleRows {
 		if have[row.name] {
 			t.Errorf("%s: two rows", row.name)

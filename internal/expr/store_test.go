@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"symchef/internal/expr"
+	"symchef/internal/seed"
 )
 
 // forest returns random trees over shared variables.
@@ -31,7 +32,7 @@ func buildAll(c *expr.Ctx, trees []*tree) []expr.Ref {
 // TestOrderIndependence builds the same trees in two orders and expects one
 // serial form: nothing depends on Ref numbers.
 func TestOrderIndependence(t *testing.T) {
-	s := seed(t)
+	s := seed.Of(t)
 	for i := range uint64(300) {
 		trees := forest(s+i, 12)
 		one, two := expr.New(), expr.New()
@@ -46,30 +47,30 @@ func TestOrderIndependence(t *testing.T) {
 		others := buildAll(two, back)
 		slices.Reverse(others)
 		if !bytes.Equal(one.Marshal(refs), two.Marshal(others)) {
-			t.Fatalf("-seed=%d: serial forms differ", s+i)
+			t.Fatalf("SYMCHEF_SEED=%#x: serial forms differ", s+i)
 		}
 		for j := range refs {
 			if one.Hash(refs[j]) != two.Hash(others[j]) {
-				t.Fatalf("-seed=%d: hashes of tree %d differ", s+i, j)
+				t.Fatalf("SYMCHEF_SEED=%#x: hashes of tree %d differ", s+i, j)
 			}
 		}
 	}
 }
 
 func TestMarshalRoundTrip(t *testing.T) {
-	s := seed(t)
+	s := seed.Of(t)
 	for i := range uint64(200) {
 		c := expr.New()
 		refs := append(buildAll(c, forest(s+i, 8)), 0)
 		data := c.Marshal(refs)
 		again, err := expr.Unmarshal(c, data)
 		if err != nil || !slices.Equal(again, refs) {
-			t.Fatalf("-seed=%d: into the same Ctx: %v, %v, not %v", s+i, again, err, refs)
+			t.Fatalf("SYMCHEF_SEED=%#x: into the same Ctx: %v, %v, not %v", s+i, again, err, refs)
 		}
 		fresh := expr.New()
 		moved, err := expr.Unmarshal(fresh, data)
 		if err != nil || !bytes.Equal(fresh.Marshal(moved), data) {
-			t.Fatalf("-seed=%d: into a fresh Ctx: %v", s+i, err)
+			t.Fatalf("SYMCHEF_SEED=%#x: into a fresh Ctx: %v", s+i, err)
 		}
 		for range 40 { // corrupt input: an error or something well formed
 			bad := bytes.Clone(data)
@@ -102,7 +103,7 @@ func FuzzUnmarshal(f *testing.F) {
 }
 
 func TestCopy(t *testing.T) {
-	s := seed(t)
+	s := seed.Of(t)
 	for i := range uint64(200) {
 		trees := forest(s+i, 8)
 		src := expr.New()
@@ -110,27 +111,27 @@ func TestCopy(t *testing.T) {
 		dst := expr.New()
 		moved := src.Copy(dst, refs[4:])
 		if !bytes.Equal(src.Marshal(refs[4:]), dst.Marshal(moved)) {
-			t.Fatalf("-seed=%d: the copy differs", s+i)
+			t.Fatalf("SYMCHEF_SEED=%#x: the copy differs", s+i)
 		}
 		if dst.Len() > src.Len() {
-			t.Fatalf("-seed=%d: the copy of a part has %d nodes, all of it %d", s+i, dst.Len(), src.Len())
+			t.Fatalf("SYMCHEF_SEED=%#x: the copy of a part has %d nodes, all of it %d", s+i, dst.Len(), src.Len())
 		}
 		for v := range src.NumVars() {
 			if src.VarName(expr.VarID(v)) != dst.VarName(expr.VarID(v)) {
-				t.Fatalf("-seed=%d: variable %d changed", s+i, v)
+				t.Fatalf("SYMCHEF_SEED=%#x: variable %d changed", s+i, v)
 			}
 		}
 		// Constructors find the copied nodes in normal form.
 		for j, tr := range trees[4:] {
 			if got := tr.build(dst); got != moved[j] {
-				t.Fatalf("-seed=%d: rebuilt %v is another node", s+i, tr)
+				t.Fatalf("SYMCHEF_SEED=%#x: rebuilt %v is another node", s+i, tr)
 			}
 		}
 	}
 }
 
 func TestSupport(t *testing.T) {
-	s := seed(t)
+	s := seed.Of(t)
 	for i := range uint64(200) {
 		c := expr.New()
 		for _, tr := range forest(s+i, 10) {
@@ -155,11 +156,11 @@ func TestSupport(t *testing.T) {
 			got := c.SupportSet(r)
 			c.Support(r, func(v expr.VarID) {
 				if !want[v] || !got.Has(v) {
-					t.Fatalf("-seed=%d: %v does not depend on %s", s+i, tr, c.VarName(v))
+					t.Fatalf("SYMCHEF_SEED=%#x: %v does not depend on %s", s+i, tr, c.VarName(v))
 				}
 			})
 			if got.Len() != len(want) {
-				t.Fatalf("-seed=%d: %v depends on %d variables, not %d", s+i, tr, len(want), got.Len())
+				t.Fatalf("SYMCHEF_SEED=%#x: %v depends on %d variables, not %d", s+i, tr, len(want), got.Len())
 			}
 		}
 	}
@@ -210,7 +211,7 @@ func TestConjuncts(t *testing.T) {
 // TestStoreAndLoad takes values apart as memory does and puts them together:
 // the value comes back as the same node.
 func TestStoreAndLoad(t *testing.T) {
-	s := seed(t)
+	s := seed.Of(t)
 	same, all := 0, 0
 	for i := range uint64(3000) {
 		g := &generator{r: rand.New(rand.NewPCG(s+i, 3))}
@@ -245,7 +246,7 @@ func b2i(b bool) int {
 // TestOperandOrder checks the deep order behind hash ties.
 func TestOperandOrder(t *testing.T) {
 	c := expr.New()
-	refs := buildAll(c, forest(seed(t), 60))
+	refs := buildAll(c, forest(seed.Of(t), 60))
 	for _, a := range refs {
 		for _, b := range refs {
 			ab, ba := c.Compare(a, b), c.Compare(b, a)

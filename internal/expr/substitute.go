@@ -4,6 +4,13 @@ package expr
 // replaced by that constant, simplified anew. memo carries results between calls
 // with the same known values.
 func (c *Ctx) Substitute(r Ref, known map[Ref]uint64, memo map[Ref]Ref) Ref {
+	for _, x := range c.Stones(r, func(x Ref) bool { _, done := memo[x]; return done }) {
+		c.substitute(x, known, memo)
+	}
+	return c.substitute(r, known, memo)
+}
+
+func (c *Ctx) substitute(r Ref, known map[Ref]uint64, memo map[Ref]Ref) Ref {
 	if out, done := memo[r]; done {
 		return out
 	}
@@ -13,7 +20,7 @@ func (c *Ctx) Substitute(r Ref, known map[Ref]uint64, memo map[Ref]Ref) Ref {
 		out = c.Const(v, uint(n.width))
 	} else if ar := kinds[n.kind].Arity; ar > 0 {
 		var x, y, z Ref
-		x = c.Substitute(Ref(n.a), known, memo)
+		x = c.substitute(Ref(n.a), known, memo)
 		if n.kind == Ite {
 			// Only the arm that is left is looked at.
 			if v, isConst := c.IsConst(x); isConst {
@@ -21,16 +28,16 @@ func (c *Ctx) Substitute(r Ref, known map[Ref]uint64, memo map[Ref]Ref) Ref {
 				if v != 0 {
 					arm = n.b
 				}
-				out = c.Substitute(Ref(arm), known, memo)
+				out = c.substitute(Ref(arm), known, memo)
 				memo[r] = out
 				return out
 			}
 		}
 		if ar > 1 {
-			y = c.Substitute(Ref(n.b), known, memo)
+			y = c.substitute(Ref(n.b), known, memo)
 		}
 		if ar > 2 {
-			z = c.Substitute(Ref(n.c), known, memo)
+			z = c.substitute(Ref(n.c), known, memo)
 		}
 		if x != Ref(n.a) || ar > 1 && y != Ref(n.b) || ar > 2 && z != Ref(n.c) {
 			out = c.rebuild(&n, x, y, z)

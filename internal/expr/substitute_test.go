@@ -1,16 +1,15 @@
 package expr
 
 import (
-	"math/rand/v2"
 	"testing"
+
+	"symchef/internal/seed"
 )
 
 // A substituted expression has the value of the original wherever the known
 // values hold, and fixed conditions decide an Ite.
 func TestSubstitute(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := seed.Rand(t)
 	c := New()
 	x, y := c.Var("x", 8), c.Var("y", 8)
 	neg := c.Slt(x, c.Const(0, 8))
@@ -30,7 +29,7 @@ func TestSubstitute(t *testing.T) {
 		memo := map[Ref]Ref{}
 		for _, r := range exprs {
 			if got, want := c.Eval(c.Substitute(r, known, memo), a), c.Eval(r, a); got != want {
-				t.Fatalf("seed %d: %d, not %d", seed, got, want)
+				t.Fatalf("%d, not %d", got, want)
 			}
 		}
 	}

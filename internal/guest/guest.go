@@ -1,5 +1,5 @@
-// Package guest holds the vocabulary of the guest's address space: sizes,
-// protections and ranges. It imports nothing and everything may import it.
+// Package guest holds the vocabulary of the guest: sizes, protections and ranges
+// of its address space; and names of signals. It imports nothing of the module and everything may import it.
 package guest
 
 // PageSize is the unit, in bytes, of mapping and protection (x86-64 base page,

@@ -20,6 +20,7 @@ type DocNode struct {
 	Last   Location `json:"last"`  // of the last one, which branches or ends
 	Low    int      `json:"low"`   // low-level paths that ended in or below it
 	Ends   []DocEnd `json:"ends,omitempty"`
+	Way    string   `json:"way,omitempty"` // which way it went where the parent ends; empty: First tells
 }
 
 // Location is a high-level instruction.
@@ -28,6 +29,12 @@ type Location struct {
 	Offset uint32 `json:"offset"`
 	// Source is FILE:LINE NAME, as far as it is known.
 	Source string `json:"source,omitempty"`
+	// File and Line are the same in full, Text what stands there.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Body is the line that a condition at the end of Text leads to where it holds; 0: Text is no condition, or that is not known.
+	Body int `json:"body,omitempty"`
 }
 
 // DocEnd is how low-level paths ended that are one high-level path.
@@ -51,6 +58,16 @@ func (t *Tree) Doc() *Doc {
 	return d
 }
 
+// Keep takes test cases out of the ends for which keep is false.
+func (d *Doc) Keep(keep func(id string) bool) {
+	for i := range d.Nodes {
+		for k := range d.Nodes[i].Ends {
+			e := &d.Nodes[i].Ends[k]
+			e.Tests = slices.DeleteFunc(e.Tests, func(id string) bool { return !keep(id) })
+		}
+	}
+}
+
 // Complete counts the high-level paths whose path conditions are complete.
 func (d *Doc) Complete() (n int) {
 	for i := range d.Nodes {
@@ -67,7 +84,11 @@ func (d *Doc) Complete() (n int) {
 
 func (t *Tree) location(s Step) Location {
 	l := t.Labels[t.Codes[s.Code-1]]
-	return Location{s.Code - 1, s.Offset, l.At(s.Offset)}
+	at := Location{Code: s.Code - 1, Offset: s.Offset, Source: l.At(s.Offset)}
+	if at.Source != "" {
+		at.File, at.Line = l.File, l.Line(s.Offset)
+	}
+	return at
 }
 
 // add appends n and what is below; complete tells that nothing is left above it.
@@ -118,7 +139,8 @@ func (t *Tree) merge(u *Tree, n *Node, at Place) {
 		}
 		return found
 	}
-	for pos := 0; ; pos++ {
+	list := make([]uint32, 0, chunkLen)
+	for pos := 0; ; {
 		for len(ends) > 0 && ends[0].Pos == pos {
 			t.End(at, ends[0].Outcome, ends[0].Test)
 			ends = ends[1:]
@@ -129,11 +151,28 @@ func (t *Tree) merge(u *Tree, n *Node, at Place) {
 		if here(&open, pos) {
 			t.Open(at)
 		}
-		if pos == n.Steps.Len() {
+		next := n.Steps.Len() // the next place where something is, or the end of the steps that are at hand
+		if pos == next {
 			break
 		}
-		s := u.Table[n.Steps.at(pos)]
-		at = t.Advance(at, []uint32{t.number(Step{t.code(u.Codes[s.Code-1]), s.Offset})})
+		if len(ends) > 0 {
+			next = ends[0].Pos
+		}
+		for _, l := range [][]int{lost, open} {
+			if len(l) > 0 {
+				next = min(next, l[0])
+			}
+		}
+		list = list[:0]
+		for _, i := range n.Steps.from(pos) {
+			if len(list) == cap(list) || pos+len(list) == next {
+				break
+			}
+			s := u.Table[i]
+			list = append(list, t.number(Step{t.code(u.Codes[s.Code-1]), s.Offset}))
+		}
+		at = t.Advance(at, list)
+		pos += len(list)
 	}
 	for _, k := range n.Kids {
 		t.merge(u, k, at)

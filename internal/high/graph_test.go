@@ -1,8 +1,9 @@
 package high
 
 import (
-	"math/rand/v2"
 	"testing"
+
+	"symchef/internal/seed"
 )
 
 // A loop of four instructions, 1 2 3 4, of which 3 has left it once, to 5; 6 to 9 follow each other. Handler 30 branches.
@@ -31,9 +32,7 @@ func TestGraph(t *testing.T) {
 
 // The distances are those of a search from every instruction.
 func TestGraphDistances(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %#x", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	for range 200 {
 		var g Graph
 		n := 2 + r.Uint64N(30)
@@ -65,7 +64,7 @@ func TestGraphDistances(t *testing.T) {
 				want = len(g.nodes)
 			}
 			if w := g.Weight(g.nodes[i].static); w != 1/float64(want) {
-				t.Fatalf("seed %#x: %v, not 1/%d", seed, w, want)
+				t.Fatalf("%v, not 1/%d", w, want)
 			}
 		}
 	}

@@ -114,10 +114,11 @@ type Tracker struct {
 	numbers []uint32 // of steps in a row, in Tree.Table
 }
 
-// NewTracker returns a tracker for the interpreter that res describes.
-func NewTracker(res *hlpc.Result) *Tracker {
+// NewTracker returns a tracker for the interpreter that res describes. What is executed of files below the folder library is
+// no step: it is not the program's. Empty: there is none.
+func NewTracker(res *hlpc.Result, library string) *Tracker {
 	t := &Tracker{}
-	t.tracer = hlpc.Tracer{Result: res, OnRuns: t.follow, OnCode: t.Tree.label}
+	t.tracer = hlpc.Tracer{Result: res, Library: library, OnRuns: t.follow, OnCode: t.Tree.label}
 	return t
 }
 
@@ -160,6 +161,10 @@ func (t *Tracker) follow(runs []hlpc.Run) {
 
 // run takes p, but for its place in the Tree, along r.
 func (t *Tracker) run(p *Path, r *hlpc.Run) {
+	if r.Code.Library {
+		p.frames = p.frames[:min(len(p.frames), r.Depth)] // those above have returned
+		return
+	}
 	if r.Depth+1 < len(p.frames) {
 		p.frames = p.frames[:r.Depth+1]
 	}

@@ -1,6 +1,7 @@
 package high
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -28,10 +29,44 @@ func (d *Doc) name(l Location) string {
 }
 
 func (n *DocNode) label(d *Doc) string {
+	var b strings.Builder
+	if n.Way != "" || n.First == (Location{}) && n.Last != (Location{}) { // of decisions
+		fmt.Fprintf(&b, "%s: ", cmp.Or(n.Way, "start"))
+		if n.Last != (Location{}) {
+			fmt.Fprintf(&b, "%s  ", strings.TrimSpace(d.name(n.Last)+"  "+n.Last.Text))
+		}
+		fmt.Fprintf(&b, "(%d decisions, %d paths)", n.Steps, n.Low)
+		return b.String()
+	}
 	if n.Steps == 0 {
 		return "start"
 	}
-	return fmt.Sprintf("%s .. %s  (%d steps, %d low-level)", d.name(n.First), d.name(n.Last), n.Steps, n.Low)
+	if n.Parent >= 0 && d.Nodes[n.Parent].Steps > 0 {
+		b.WriteString(way(d.Nodes[n.Parent].Last, n.First))
+	}
+	b.WriteString(d.name(n.Last))
+	if n.Last.Text != "" {
+		b.WriteString("  " + n.Last.Text)
+	}
+	fmt.Fprintf(&b, "  (%d steps, %d low-level)", n.Steps, n.Low)
+	return b.String()
+}
+
+// way says which way a path goes that leaves the branch at from for to.
+func way(from, to Location) string {
+	switch {
+	case to.Line == 0 || from.Line == 0:
+		return ""
+	case to.File != from.File:
+		return "to " + to.Source + ": "
+	case to.Line == from.Line:
+		return "on that line: "
+	case from.Body == to.Line:
+		return "true: "
+	case from.Body != 0:
+		return "false: "
+	}
+	return fmt.Sprintf("to line %d: ", to.Line)
 }
 
 // String is the end in one line.

@@ -109,6 +109,18 @@ func (t *Tree) now(p Place) Place {
 	return p
 }
 
+// Step returns the last step before p; false at the beginning.
+func (t *Tree) Step(p Place) (Step, bool) {
+	p = t.now(p)
+	for p.pos == 0 && p.node.up != nil {
+		p = Place{p.node.up, p.node.up.Steps.Len()}
+	}
+	if p.pos == 0 {
+		return Step{}, false
+	}
+	return t.Table[p.node.Steps.at(p.pos-1)], true
+}
+
 // Advance returns the place after the steps with these numbers at p, which is made if need be.
 func (t *Tree) Advance(p Place, list []uint32) Place {
 	p = t.now(p)

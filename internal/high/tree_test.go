@@ -1,9 +1,10 @@
 package high
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"symchef/internal/seed"
 )
 
 // walk follows the tree from the root to p and returns the steps.
@@ -17,10 +18,8 @@ func walk(t *Tree, p Place) []Step {
 }
 
 func stepsOf(t *Tree, n *Node) (l []Step) {
-	for _, c := range n.Steps.Chunks {
-		for _, s := range c {
-			l = append(l, t.Table[s])
-		}
+	for _, s := range all(&n.Steps) {
+		l = append(l, t.Table[s])
 	}
 	return l
 }
@@ -28,8 +27,7 @@ func stepsOf(t *Tree, n *Node) (l []Step) {
 // Random paths that grow and fork keep their own sequences of steps, equal sequences are at
 // equal places, and the tree holds each distinct beginning once.
 func TestTree(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	type path struct {
 		at    Place
 		steps []Step
@@ -87,7 +85,7 @@ func TestTree(t *testing.T) {
 			got = len(waits[id].steps)
 		}
 		if got != least {
-			t.Fatalf("seed %d: the least advanced on the way to %v waits after %d steps, not %d", seed, p.steps, got, least)
+			t.Fatalf("the least advanced on the way to %v waits after %d steps, not %d", p.steps, got, least)
 		}
 		p.at = tree.Advance(p.at, []uint32{tree.number(Step{0, 2})}) // cuts nodes
 		p.steps = append(p.steps, Step{0, 2})
@@ -95,7 +93,7 @@ func TestTree(t *testing.T) {
 	prefixes := map[string]bool{}
 	for _, p := range paths {
 		if got := walk(&tree, p.at); !slices.Equal(got, p.steps) {
-			t.Fatalf("seed %d: the tree has %v for path %v", seed, got, p.steps)
+			t.Fatalf("the tree has %v for path %v", got, p.steps)
 		}
 		key := []byte{}
 		for _, s := range p.steps {
@@ -104,7 +102,7 @@ func TestTree(t *testing.T) {
 		}
 	}
 	if tree.Size() != len(prefixes) {
-		t.Errorf("seed %d: %d steps, %d distinct beginnings", seed, tree.Size(), len(prefixes))
+		t.Errorf("%d steps, %d distinct beginnings", tree.Size(), len(prefixes))
 	}
 	var visit func(n *Node, above []byte)
 	visit = func(n *Node, above []byte) {
@@ -115,11 +113,11 @@ func TestTree(t *testing.T) {
 			ended[string(above[:len(above)-n.Steps.Len()+e.Pos])]--
 		}
 		if len(n.Kids) == 1 {
-			t.Errorf("seed %d: a node with one kid is not folded", seed)
+			t.Errorf("a node with one kid is not folded")
 		}
 		for _, k := range n.Kids {
 			if k.up != n {
-				t.Fatalf("seed %d: a kid of another node", seed)
+				t.Fatalf("a kid of another node")
 			}
 			visit(k, slices.Clone(above))
 		}
@@ -127,7 +125,7 @@ func TestTree(t *testing.T) {
 	visit(&tree.Root, nil)
 	for _, n := range ended {
 		if n != 0 {
-			t.Fatalf("seed %d: ends are not where the paths were", seed)
+			t.Fatalf("ends are not where the paths were")
 		}
 	}
 }

@@ -1,36 +1,22 @@
 package hlpc
 
 import (
-	"math/rand/v2"
-	"os"
 	"reflect"
-	"strconv"
 	"testing"
-	"time"
 
 	"symchef/internal/guest"
 	"symchef/internal/interp"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
-
-// testSeed is a new one, or that of the environment. It is printed if the test fails.
-func testSeed(t *testing.T) uint64 {
-	seed := uint64(time.Now().UnixNano())
-	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
-		seed = v
-	}
-	t.Logf("SYMCHEF_SEED=%#x", seed)
-	return seed
-}
 
 // TestCodes: what is remembered of a code object is what is found anew, whatever is written where it lies, in whichever of the
 // spaces that have forked from one another.
 func TestCodes(t *testing.T) {
-	seed := testSeed(t)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	cal, err := interp.ParseCalibration(`(calibration x (interpreters "x") (argv script) (script "a")
-		(code y (object p frame) (start (load p 0)) (size (load4 p 8))
-			(identity ((load p 0) (load4 p 8)) (words (add p 0x10) 16) ((load p 0x20) (strlen (load p 0x20) 0)))
+		(code y (object p frame) (start (load8 p 0)) (size (load4 p 8))
+			(identity ((load8 p 0) (load4 p 8)) (words (add p 0x10) 16) ((load8 p 0x20) (strlen (load8 p 0x20) 0)))
 			(label (file 3))))`)
 	if err != nil {
 		t.Fatal(err)

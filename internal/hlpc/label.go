@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"symchef/internal/interp"
 )
@@ -54,7 +55,7 @@ func labelOf(r interp.LabelRule, parts [][]byte) (l Label) {
 		}
 		return parts[n-1]
 	}
-	l.File, l.Name = string(part(r.File)), string(part(r.Name))
+	l.File, l.Name = textOf(part(r.File), part(r.FileLength)), textOf(part(r.Name), part(r.NameLength))
 	first := make([]byte, 8)
 	copy(first, part(r.Line))
 	line := int(int32(binary.LittleEndian.Uint64(first)))
@@ -71,6 +72,30 @@ func labelOf(r interp.LabelRule, parts [][]byte) (l Label) {
 		l.File, l.Lines = rLines(part(r.Lines[0]))
 	}
 	return l
+}
+
+// textOf is b, UTF-8, or as many characters as length has, which are units of one width. A surrogate that stands alone for a byte
+// (PEP 383) is that byte.
+func textOf(b, length []byte) string {
+	if len(length) != 8 || len(b) == 0 {
+		return string(b)
+	}
+	width := uint64(len(b)) / max(binary.LittleEndian.Uint64(length), 1)
+	if width != 1 && width != 2 && width != 4 {
+		return string(b)
+	}
+	var out []byte
+	unit := make([]byte, 4)
+	for at := 0; at+int(width) <= len(b); at += int(width) {
+		copy(unit, b[at:at+int(width)])
+		c := rune(binary.LittleEndian.Uint32(unit))
+		if c >= 0xdc80 && c <= 0xdcff {
+			out = append(out, byte(c))
+		} else {
+			out = utf8.AppendRune(out, c)
+		}
+	}
+	return string(out)
 }
 
 // through says that the instructions of the next size bytes are of a line.

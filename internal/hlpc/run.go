@@ -29,7 +29,7 @@ type runs struct {
 	start *kernel.System // shortly before the first mark
 }
 
-// nativeLimit is how long the start of an interpreter may take natively before the machine goes on.
+// nativeLimit is how long the start of an interpreter may compute natively before the machine goes on.
 const nativeLimit = 20 * time.Second
 
 // boot runs the interpreter until its script asks for the first mark: natively as far as possible, or not at all.

@@ -3,6 +3,7 @@ package hlpc
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"symchef/internal/cpu"
 	"symchef/internal/exec"
@@ -20,6 +21,8 @@ type Digest [16]byte
 type Code struct {
 	Digest      Digest
 	Start, Size uint64
+	// Library says that it is of a file below a Tracer's Library.
+	Library bool
 }
 
 // Step is a high-level instruction that is about to be executed.
@@ -57,7 +60,12 @@ func (r *Run) Handler(s exec.Note) uint64 { return s.Target - r.bias }
 type Cursor struct {
 	stack []activation
 	last  uint64 // HLPC of the last dispatch
+	// where is an index of stack by frame, made once that is deep; it has more, which the stack proves wrong. nil: not made yet.
+	where map[uint64]int
 }
+
+// deep is how many activations are looked through one by one.
+const deep = 64
 
 // activation is a call that has not returned.
 type activation struct {
@@ -70,23 +78,50 @@ var noCode Code
 // enter makes frame the current one: it is on top, or further down (the calls above it have
 // returned, or were unwound), or new. entered tells whether it was not on top.
 func (c *Cursor) enter(frame uint64) (top *activation, entered bool) {
-	i := len(c.stack) - 1
-	for i >= 0 && c.stack[i].frame != frame {
-		i--
-	}
+	i := c.find(frame)
 	entered = i < 0 || i < len(c.stack)-1
 	if i < 0 {
-		c.stack = append(c.stack, activation{frame, &noCode})
+		c.push(activation{frame, &noCode})
 		i = len(c.stack) - 1
 	}
 	c.stack = c.stack[:i+1]
 	return &c.stack[i], entered
 }
 
+// find is where frame stands in the stack; -1: nowhere.
+func (c *Cursor) find(frame uint64) int {
+	i, least := len(c.stack)-1, max(len(c.stack)-deep, 0)
+	for ; i >= least; i-- {
+		if c.stack[i].frame == frame {
+			return i
+		}
+	}
+	if least == 0 {
+		return -1
+	}
+	if c.where == nil {
+		c.where = map[uint64]int{}
+		for i, a := range c.stack {
+			c.where[a.frame] = i
+		}
+	}
+	if i, ok := c.where[frame]; ok && i < len(c.stack) && c.stack[i].frame == frame {
+		return i
+	}
+	return -1
+}
+
+func (c *Cursor) push(a activation) {
+	if c.where != nil {
+		c.where[a.frame] = len(c.stack)
+	}
+	c.stack = append(c.stack, a)
+}
+
 // Fork returns a copy.
 func (c *Cursor) Fork() *Cursor {
 	d := *c
-	d.stack = slices.Clone(c.stack)
+	d.stack, d.where = slices.Clone(c.stack), nil
 	return &d
 }
 
@@ -100,11 +135,13 @@ func (c *Cursor) Fork() *Cursor {
 type Tracer struct {
 	Result *Result
 	Cursor *Cursor
+	// Library is a folder, without a slash at the end: code from files below it is marked. Empty: none is.
+	Library string
 	// OnStep must not keep the step. What it sees in memory may be later than the step, see Attach.
 	OnStep func(*kernel.System, *Step)
 	// OnRuns, if not nil, is called instead of OnStep, with all steps once. It must not keep the runs.
 	OnRuns func([]Run)
-	// OnCode, if not nil, is called with each code object that is new, before its first step.
+	// OnCode, if not nil, is called with each code object that is new and not of the Library, before its first step.
 	OnCode func(Digest, Label)
 
 	modules modules
@@ -220,7 +257,7 @@ func (t *Tracer) noted(sys *kernel.System) {
 		if k := t.base + i; k < len(at.stack) {
 			at.stack = at.stack[:k+1]
 		} else {
-			at.stack = append(at.stack, activation{n.Stack[i].Frame, &t.objects[i].Code})
+			at.push(activation{n.Stack[i].Frame, &t.objects[i].Code})
 		}
 	}
 	t.addRun(n.At[from:n.N], entered)
@@ -385,7 +422,10 @@ func (t *Tracer) codeAt(s *mem.Space, c *cpu.CPU, call bool, frame, pc uint64) *
 	if o == nil {
 		return nil
 	}
-	if !o.told && t.OnCode != nil && !t.known[o.Digest] {
+	if !o.told {
+		o.Library = t.Library != "" && strings.HasPrefix(o.label.File, t.Library+"/")
+	}
+	if !o.told && !o.Library && t.OnCode != nil && !t.known[o.Digest] {
 		if t.known == nil {
 			t.known = map[Digest]bool{}
 		}

@@ -415,7 +415,8 @@ func TestPython(t *testing.T) {
 			f.code = append(f.code, instruction{off, op[1].(string), int(op[2].(float64))})
 		}
 		table, _ := hex.DecodeString(c.Table)
-		functions[digest(table, []byte(c.File), []byte(c.Name), binary.LittleEndian.AppendUint32(nil, c.Line))] = f
+		length := func(s string) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(len(s))) }
+		functions[digest(table, []byte(c.File), []byte(c.Name), binary.LittleEndian.AppendUint32(nil, c.Line), length(c.File), length(c.Name))] = f
 	}
 	steps, out := record(t, r, "/usr/bin/python3.11", "-I", "-S", path)
 	if want := "13 42 c [0, 1, 4] 3366\n"; out != want {

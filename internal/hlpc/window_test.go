@@ -17,6 +17,7 @@ import (
 	"symchef/internal/ir"
 	"symchef/internal/kernel"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // performer dispatches what its list of events says: frame, program counter, and a word that is written before, by a system
@@ -99,7 +100,7 @@ func TestWindow(t *testing.T) {
 	if _, err := osexec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
 	}
-	seed := testSeed(t)
+	seed := seed.Of(t)
 	path := filepath.Join(t.TempDir(), "performer")
 	cmd := osexec.Command("gcc", "-x", "assembler", "-nostdlib", "-static", "-o", path, "-")
 	cmd.Stdin = bytes.NewReader([]byte(performer))
@@ -125,7 +126,7 @@ func TestWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	cal, err := interp.ParseCalibration(`(calibration x (interpreters "x") (argv script) (script "a")
-		(code y (object p (load frame 8)) (start (load p 0)) (size (load p 8)) (identity ((add p 0x18) 8) ((add p 0x28) 100))))`)
+		(code y (object p (load8 frame 8)) (start (load8 p 0)) (size (load8 p 8)) (identity ((add p 0x18) 8) ((add p 0x28) 100))))`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,10 +86,12 @@ const partUsage = "(ADDRESS BYTES), (words ADDRESS BYTES), (texts ADDRESS BYTES 
 // LabelRule says which parts of the identity name a code object for people. Parts are counted
 // from 1; 0: there is none.
 type LabelRule struct {
-	File, Name int    // text
-	Line       int    // the first line, a little-endian number
-	Lines      []int  // the lines of instructions, in the format
-	Format     string // one of lineFormats; empty: there are no lines
+	File, Name int // text
+	// Which parts say how many characters File and Name have, little-endian: those are units of one width, Latin-1, UCS-2 or UCS-4. 0: UTF-8.
+	FileLength, NameLength int
+	Line                   int    // the first line, a little-endian number
+	Lines                  []int  // the lines of instructions, in the format
+	Format                 string // one of lineFormats; empty: there are no lines
 }
 
 // lineFormats are the formats of line tables, with the number of parts that each takes. Their decoders stand in
@@ -170,18 +172,20 @@ func ParseCalibration(src string) (*Calibration, error) {
 	if head != "calibration" || len(args) == 0 || args[0].kind != symbolNode {
 		return nil, root.errorf("need (calibration LANGUAGE CLAUSE...)")
 	}
+	f, _ := rootForm("calibration")
+	if err := f.check(root); err != nil {
+		return nil, err
+	}
+	if err := complete(root, "calibration"); err != nil {
+		return nil, err
+	}
 	c := &Calibration{Language: args[0].text, Statements: 100, Text: src}
-	seen := map[string]bool{}
 	for i := range args[1:] {
 		n := &args[1+i]
 		head, a, err := clause(n)
 		if err != nil {
 			return nil, err
 		}
-		if seen[head] && head != "code" {
-			return nil, n.errorf("second %s", head)
-		}
-		seen[head] = true
 		d := &Desc{}
 		switch head {
 		case "interpreters":
@@ -198,30 +202,23 @@ func ParseCalibration(src string) (*Calibration, error) {
 			c.Prefer, err = stringOf(n, a)
 		case "redispatch":
 			c.Redispatch = true
-			if len(a) != 0 {
-				err = n.errorf("need (redispatch)")
-			}
 		case "script":
 			c.Script, err = parseScript(a)
 		case "statements":
-			if len(a) != 1 || a[0].kind != numberNode || a[0].num < 10 || a[0].num > 1000 {
+			if a[0].num < 10 || a[0].num > 1000 {
 				return nil, n.errorf("need (statements N), N from 10 to 1000")
 			}
 			c.Statements = int(a[0].num)
 		case "code":
 			var r CodeRule
 			r, err = parseCode(n, a)
+			if slices.ContainsFunc(c.Codes, func(o CodeRule) bool { return o.Name == r.Name }) {
+				err = n.errorf("second code %s", r.Name)
+			}
 			c.Codes = append(c.Codes, r)
-		default:
-			err = n.errorf("unknown clause %s", head)
 		}
 		if err != nil {
 			return nil, err
-		}
-	}
-	for _, name := range []string{"interpreters", "argv", "script"} {
-		if !seen[name] {
-			return nil, root.errorf("clause %s is missing", name)
 		}
 	}
 	return c, nil
@@ -283,7 +280,12 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 		case !found:
 			err = usage
 		case head == "let" && len(a) == 2 && a[0].kind == symbolNode:
-			names[a[0].text], err = names.parse(&a[1])
+			if names[a[0].text] != nil {
+				return CodeRule{}, a[0].errorf("%s is already defined", a[0].text)
+			}
+			if names[a[0].text], err = names.parse(&a[1]); !mentioned(args[1+i+1:], a[0].text) {
+				return CodeRule{}, a[0].errorf("nothing uses %s", a[0].text)
+			}
 		case head == "start" && len(a) == 1:
 			r.Start, err = names.parse(&a[0])
 		case head == "size" && len(a) == 1:
@@ -299,7 +301,7 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 			return CodeRule{}, err
 		}
 	}
-	if l := r.Label; slices.Max(append([]int{l.File, l.Name, l.Line}, l.Lines...)) > len(r.Identity) {
+	if l := r.Label; slices.Max(append([]int{l.File, l.FileLength, l.Name, l.NameLength, l.Line}, l.Lines...)) > len(r.Identity) {
 		return CodeRule{}, n.errorf("label: the identity has %d parts", len(r.Identity))
 	}
 	if r.Start == nil || r.Size == nil || r.Identity == nil {
@@ -308,7 +310,14 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 	return r, nil
 }
 
-// parseLabel reads (file N) (name N) (line N) (lines FORMAT N...).
+// mentioned says whether a name stands anywhere in nodes.
+func mentioned(nodes []sexp, name string) bool {
+	return slices.ContainsFunc(nodes, func(n sexp) bool {
+		return n.kind == symbolNode && n.text == name || mentioned(n.list, name)
+	})
+}
+
+// parseLabel reads (file N [LENGTH]) (name N [LENGTH]) (line N) (lines FORMAT N...).
 func parseLabel(args []sexp) (r LabelRule, err error) {
 	for i := range args {
 		head, a, err := clause(&args[i])
@@ -316,7 +325,10 @@ func parseLabel(args []sexp) (r LabelRule, err error) {
 			return r, err
 		}
 		if head == "lines" && len(a) > 0 {
-			r.Format, a = a[0].text, a[1:]
+			if r.Format = a[0].text; lineFormats[r.Format] == 0 {
+				return r, a[0].errorf("unknown format %s: %s", r.Format, instead(r.Format, slices.Collect(maps.Keys(lineFormats))))
+			}
+			a = a[1:]
 		}
 		var parts []int
 		for k := range a {
@@ -326,16 +338,16 @@ func parseLabel(args []sexp) (r LabelRule, err error) {
 			parts = append(parts, int(a[k].num))
 		}
 		switch {
-		case head == "file" && len(parts) == 1:
-			r.File = parts[0]
-		case head == "name" && len(parts) == 1:
-			r.Name = parts[0]
+		case head == "file" && (len(parts) == 1 || len(parts) == 2):
+			r.File, r.FileLength = parts[0], append(parts, 0)[1]
+		case head == "name" && (len(parts) == 1 || len(parts) == 2):
+			r.Name, r.NameLength = parts[0], append(parts, 0)[1]
 		case head == "line" && len(parts) == 1:
 			r.Line = parts[0]
 		case head == "lines" && len(parts) > 0 && len(parts) == lineFormats[r.Format]:
 			r.Lines = parts
 		default:
-			return r, args[i].errorf("need (file N), (name N), (line N) or (lines FORMAT N...), FORMAT one of %s",
+			return r, args[i].errorf("need (file N), (file N LENGTH), (name N), (name N LENGTH), (line N) or (lines FORMAT N...), FORMAT one of %s",
 				strings.Join(slices.Sorted(maps.Keys(lineFormats)), ", "))
 		}
 	}
@@ -343,10 +355,10 @@ func parseLabel(args []sexp) (r LabelRule, err error) {
 }
 
 // placeOps are the operators of places, with the number of their operands.
-var placeOps = map[string]int{"add": 2, "mul": 2, "and": 2, "if": 3, "load": 2, "load4": 2, "load2": 2, "strlen": 2}
+var placeOps = map[string]int{"add": 2, "mul": 2, "and": 2, "if": 3, "load8": 2, "load4": 2, "load2": 2, "strlen": 2}
 
 // Place is an expression over a running interpreter: (add P P), (mul P P), (and P P), (if P P P), whose second operand counts unless the first is 0,
-// (load P OFFSET), (load4 P OFFSET), (load2 P OFFSET), (strlen P OFFSET), a number, the frame, the program counter or the code object.
+// (load8 P OFFSET), (load4 P OFFSET), (load2 P OFFSET), (strlen P OFFSET), a number, the frame, the program counter or the code object.
 type Place struct {
 	op   string
 	num  uint64
@@ -420,6 +432,8 @@ func (p places) parts(args []sexp) (out []Part, err error) {
 		q, list := Part{Kind: PartBytes}, n.list
 		if list[0].kind == symbolNode && partKinds[list[0].text] != 0 {
 			q.Kind, list = list[0].text, list[1:]
+		} else if list[0].kind == symbolNode && p[list[0].text] == nil {
+			return nil, list[0].errorf("unknown kind or name %s: %s", list[0].text, instead(list[0].text, slices.Collect(maps.Keys(partKinds))))
 		}
 		if len(list) != partKinds[q.Kind] {
 			return nil, n.errorf("need %s", partUsage)
@@ -442,13 +456,18 @@ func (p places) parse(n *sexp) (*Place, error) {
 		return &Place{num: uint64(n.num)}, nil
 	case n.kind == symbolNode && p[n.text] != nil:
 		return p[n.text], nil
+	case n.kind == symbolNode:
+		return nil, n.errorf("unknown name %s: %s", n.text, instead(n.text, slices.Collect(maps.Keys(p))))
 	}
 	head, a, err := clause(n)
 	if err != nil {
 		return nil, err
 	}
-	if placeOps[head] == 0 || len(a) != placeOps[head] {
-		return nil, n.errorf("need a number, a name, (add P P), (mul P P), (and P P), (if P P P), (load P OFFSET), (load4 P OFFSET), (load2 P OFFSET) or (strlen P OFFSET)")
+	if placeOps[head] == 0 {
+		return nil, n.errorf("unknown operator %s: %s", head, instead(head, slices.Collect(maps.Keys(placeOps))))
+	}
+	if len(a) != placeOps[head] {
+		return nil, n.errorf("need a number, a name, (add P P), (mul P P), (and P P), (if P P P), (load8 P OFFSET), (load4 P OFFSET), (load2 P OFFSET) or (strlen P OFFSET)")
 	}
 	out := &Place{op: head}
 	for i := range a {
@@ -466,7 +485,7 @@ func (p *Place) Loads() (offs []int32, ok bool) {
 	if p.op == "frame" {
 		return nil, true
 	}
-	if p.op != "load" || p.args[1].op != "" || int64(p.args[1].num) != int64(int32(p.args[1].num)) {
+	if p.op != "load8" || p.args[1].op != "" || int64(p.args[1].num) != int64(int32(p.args[1].num)) {
 		return nil, false
 	}
 	offs, ok = p.args[0].Loads()

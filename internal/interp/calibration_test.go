@@ -39,7 +39,7 @@ const smallCalibration = `(calibration x (interpreters "x") (argv script) (scrip
 
 // TestParseCalibration: what is wrong is an error with its place, what is right is read.
 func TestParseCalibration(t *testing.T) {
-	c, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", "(code y (object p (load frame 8)) (start (load p 0)) (size (mul 2 (load4 p -8))) (identity (p 8)))", 1))
+	c, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", "(code y (object p (load8 frame 8)) (start (load8 p 0)) (size (mul 2 (load4 p -8))) (identity (p 8)))", 1))
 	if err != nil || c.Script != "a\nb\nc\nb\nc\nb\nc\nd\n" || len(c.Codes) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -64,7 +64,7 @@ func TestParseCalibration(t *testing.T) {
 	}
 	memory[3000] = 0x1234
 	for text, want := range map[string]uint64{
-		"(and frame 43)": 40, "(load2 pc 0)": 0x1234, "(if 0 (load pc 7) 5)": 5, "(if frame 4 (load pc 7))": 4, "(if (load pc 7) 1 1)": 0,
+		"(and frame 43)": 40, "(load2 pc 0)": 0x1234, "(if 0 (load8 pc 7) 5)": 5, "(if frame 4 (load8 pc 7))": 4, "(if (load8 pc 7) 1 1)": 0,
 	} {
 		c, err := ParseCalibration(strings.Replace(smallCalibration, "CLAUSE", "(code y (object p "+text+") (start p) (size 1) (identity (p 1)))", 1))
 		if err != nil {

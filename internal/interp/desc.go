@@ -2,9 +2,13 @@ package interp
 
 import (
 	"embed"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	guestlib "symchef/guest"
 )
 
 //go:embed *.desc
@@ -14,6 +18,7 @@ var descriptions embed.FS
 type Desc struct {
 	Language   string
 	Suffixes   []string // of test files, with the dot
+	Tests      []string // patterns (path.Match) of the names that files of tests have in a folder, without the suffix
 	Candidates []string // names to look for on PATH, in order
 	Default    string   // absolute path used when PATH has no supported one
 	Impl       string   // what the interpreter must say that it is
@@ -23,17 +28,10 @@ type Desc struct {
 	venv       *virtualRule
 	argv       []string
 	env        []envRule
+	Pass       []string // variables of the user's environment that the language needs; NAME* are all that begin so
 	Layouts    map[string]*Layout
 	imageRows
-	variants map[string]*imageRows // more of them for one version; one that cannot be had takes all of that version with it
-}
-
-// imageRows are what is looked for in an interpreter's image.
-type imageRows struct {
-	locations []location
-	tables    []tableRow
-	immortal  []regionRow
-	models    []modelRow
+	variants map[string]*imageRows // more of them for one version
 }
 
 // virtualRule says what a virtual environment of the language looks like.
@@ -50,47 +48,11 @@ const (
 	guestWord = "\x00guest"
 )
 
-// envRule is one (set NAME VALUE) or (prepend NAME VALUE).
+// envRule is one (set NAME VALUE), (prepend NAME VALUE) or (seed NAME VALUE OTHER...).
 type envRule struct {
 	prepend     bool
 	name, value string
-}
-
-// location is a named place of the image.
-type location struct {
-	name       string
-	export     string // the address of this symbol, or
-	returnedBy string // the address that this exported function returns
-	// caller and callee: the variable whose value caller passes to callee as
-	// first argument, at its first such call.
-	caller, callee string
-	stringOff      uint64 // the pointer at +stringOff must point to
-	stringWant     string // this; not checked when empty
-	// lastCall: the function that this exported one calls, or jumps to, last.
-	lastCall string
-	// shape: instructions that one function of the image has, and no other, in this order.
-	shape []string
-}
-
-type tableRow struct {
-	name, location string
-	off            uint64
-	stride         uint64
-	first, count   int64
-}
-
-type regionRow struct {
-	location string
-	lo, hi   uint64
-}
-
-type modelRow struct {
-	name, location string
-	entry          string // exported function that the model replaces; empty: the location is a slot
-	params         []uint64
-	places         []string // names of further locations
-	imports        []string // functions that the image gets from other objects; then there is no location
-	numbers        map[string]uint64
+	others      []string
 }
 
 // all parses the embedded descriptions once.
@@ -197,76 +159,72 @@ func Parse(src string) (*Desc, error) {
 	if head != "language" || len(args) == 0 || args[0].kind != symbolNode {
 		return nil, root.errorf("need (language NAME CLAUSE...)")
 	}
+	f, _ := rootForm("language")
+	if err := f.check(root); err != nil {
+		return nil, err
+	}
 	d := &Desc{Language: args[0].text, Layouts: map[string]*Layout{}, variants: map[string]*imageRows{}}
-	seen := map[string]bool{}
 	for i := range args[1:] {
 		n := &args[1+i]
-		head, rest, err := clause(n)
-		if err != nil {
-			return nil, err
+		read := clauses[n.list[0].text]
+		if read == nil {
+			read = func(d *Desc, n *sexp, _ []sexp) error { return d.imageRows.parse(n, false) }
 		}
-		row, ok := clauses[head]
-		if !ok {
-			return nil, n.errorf("unknown clause %s", head)
-		}
-		if row.once && seen[head] {
-			return nil, n.errorf("second %s", head)
-		}
-		seen[head] = true
-		if err := row.parse(d, n, rest); err != nil {
+		if err := read(d, n, n.list[1:]); err != nil {
 			return nil, err
 		}
 	}
-	for _, name := range []string{"suffixes", "candidates", "default", "implementation", "ask", "guest", "argv", "location"} {
-		if !seen[name] {
-			return nil, root.errorf("clause %s is missing", name)
-		}
+	if err := complete(root, "language"); err != nil {
+		return nil, err
 	}
-	if d.locations[0].export == "" {
+	if len(d.locations) == 0 || d.locations[0].how != "export" {
 		return nil, root.errorf("the first location must be an export")
 	}
-	return d, nil
+	d.locations[0].used = true // it is how the image is told
+	return d, d.finish(root)
 }
 
-// clauseRow describes one top-level clause.
-type clauseRow struct {
-	once  bool
-	parse func(d *Desc, n *sexp, args []sexp) error
-}
-
-var clauses map[string]clauseRow
+// clauses read the forms of a language; those that are not here, and may stand there, are about the image.
+var clauses map[string]func(d *Desc, n *sexp, args []sexp) error
 
 func init() {
-	clauses = map[string]clauseRow{
-		"suffixes":   {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Suffixes, err = stringsOf(n, a); return }},
-		"candidates": {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Candidates, err = stringsOf(n, a); return }},
-		"default":    {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Default, err = stringOf(n, a); return }},
-		"guest":      {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.Guest, err = stringOf(n, a); return }},
-		"implementation": {true, func(d *Desc, n *sexp, a []sexp) error {
-			all, err := stringsOf(n, a)
-			if err != nil || len(all) < 2 {
-				return n.errorf("need (implementation NAME VERSION...)")
+	clauses = map[string]func(d *Desc, n *sexp, args []sexp) error{
+		"suffixes": func(d *Desc, n *sexp, a []sexp) (err error) { d.Suffixes, err = stringsOf(n, a); return },
+		"tests": func(d *Desc, n *sexp, a []sexp) error {
+			for i := range a {
+				if !slices.Contains([]string{"_", "-", "."}, a[i].text) || slices.Contains(d.Tests, "test"+a[i].text+"*") {
+					return a[i].errorf("want _, - or ., each once")
+				}
+				d.Tests = append(d.Tests, "test"+a[i].text+"*", "*"+a[i].text+"test")
 			}
-			d.Impl, d.Versions = all[0], all[1:]
 			return nil
-		}},
-		"ask": {true, func(d *Desc, n *sexp, a []sexp) (err error) { d.ask, err = stringsOf(n, a); return }},
-		"virtualenv": {true, func(d *Desc, n *sexp, a []sexp) error {
-			all, err := stringsOf(n, a)
-			if err != nil || len(all) < 4 {
-				return n.errorf("need (virtualenv VARIABLE MARKER PROGRAM FOLDER...)")
+		},
+		"candidates": func(d *Desc, n *sexp, a []sexp) (err error) { d.Candidates, err = stringsOf(n, a); return },
+		"default":    func(d *Desc, n *sexp, a []sexp) (err error) { d.Default, err = stringOf(n, a); return },
+		"guest":      func(d *Desc, n *sexp, a []sexp) (err error) { d.Guest, err = stringOf(n, a); return },
+		"implementation": func(d *Desc, n *sexp, a []sexp) error {
+			d.Impl = a[0].text
+			for i := range a[1:] {
+				if slices.Contains(d.Versions, a[1+i].text) {
+					return a[1+i].errorf("second %q", a[1+i].text)
+				}
+				d.Versions = append(d.Versions, a[1+i].text)
 			}
-			d.venv = &virtualRule{all[0], all[1], all[2], all[3:]}
 			return nil
-		}},
-		"argv":     {true, parseArgv},
-		"env":      {true, parseEnv},
-		"location": {false, func(d *Desc, n *sexp, a []sexp) error { return d.imageRows.parse("location", n, a) }},
-		"model":    {false, func(d *Desc, n *sexp, a []sexp) error { return d.imageRows.parse("model", n, a) }},
-		"table":    {false, func(d *Desc, n *sexp, a []sexp) error { return d.imageRows.parse("table", n, a) }},
-		"immortal": {false, func(d *Desc, n *sexp, a []sexp) error { return d.imageRows.parse("immortal", n, a) }},
-		"version":  {false, parseVersion},
-		"layout": {false, func(d *Desc, n *sexp, _ []sexp) error {
+		},
+		"ask": func(d *Desc, n *sexp, a []sexp) (err error) { d.ask, err = stringsOf(n, a); return },
+		"virtualenv": func(d *Desc, n *sexp, a []sexp) error {
+			all, err := stringsOf(n, a)
+			if err == nil {
+				d.venv = &virtualRule{all[0], all[1], all[2], all[3:]}
+			}
+			return err
+		},
+		"argv":    parseArgv,
+		"env":     parseEnv,
+		"pass":    func(d *Desc, n *sexp, a []sexp) (err error) { d.Pass, err = stringsOf(n, a); return },
+		"version": parseVersion,
+		"layout": func(d *Desc, n *sexp, _ []sexp) error {
 			l, err := parseLayout(n)
 			if err != nil {
 				return err
@@ -276,51 +234,64 @@ func init() {
 			}
 			d.Layouts[l.Name] = l
 			return nil
-		}},
+		},
 	}
 }
 
-// parse reads one clause about the image.
-func (p *imageRows) parse(head string, n *sexp, a []sexp) error {
-	switch head {
-	case "location":
-		return parseLocation(p, n, a)
-	case "model":
-		return parseModel(p, n, a)
-	case "table":
-		return parseTable(p, n, a)
-	case "immortal":
-		if len(a) != 3 || !p.hasLocation(&a[0]) || a[1].kind != numberNode || a[2].kind != numberNode || a[1].num < 0 || a[1].num >= a[2].num {
-			return n.errorf("need (immortal LOCATION FROM TO)")
-		}
-		p.immortal = append(p.immortal, regionRow{a[0].text, uint64(a[1].num), uint64(a[2].num)})
-		return nil
-	}
-	return n.errorf("unknown clause %s", head)
+// rootForm is the form that a file is.
+func rootForm(name string) (*form, bool) {
+	i := slices.IndexFunc(forms, func(f form) bool { return f.in == "" && f.name == name })
+	return &forms[max(i, 0)], i >= 0
 }
 
-// parseVersion reads (version V CLAUSE...).
-func parseVersion(d *Desc, n *sexp, args []sexp) error {
-	if len(args) < 2 || args[0].kind != stringNode || !slices.Contains(d.Versions, args[0].text) || d.variants[args[0].text] != nil {
-		return n.errorf("need (version V CLAUSE...), V one of the implementation's, once each")
-	}
-	p := &imageRows{}
-	for i := range args[1:] {
-		m := &args[1+i]
-		head, a, err := clause(m)
-		if err != nil {
-			return err
-		}
-		if err := p.parse(head, m, a); err != nil {
-			return err
+// finish checks what the forms together must be.
+func (d *Desc) finish(root *sexp) error {
+	for _, v := range d.Versions {
+		if len(d.variants) > 0 && d.variants[v] == nil {
+			return root.errorf("there is no (version %q ...), and there are for other versions", v)
 		}
 	}
-	d.variants[args[0].text] = p
+	for _, p := range slices.Concat([]*imageRows{&d.imageRows}, slices.Collect(maps.Values(d.variants))) {
+		for _, l := range p.locations {
+			if !l.used {
+				return l.at.errorf("nothing uses the location %s", l.name)
+			}
+		}
+	}
+	return d.guestFiles(root)
+}
+
+// guestFiles looks for the files of the guest library that d names.
+func (d *Desc) guestFiles(root *sexp) error {
+	folders, err := fs.ReadDir(guestlib.FS(), ".")
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, f := range folders {
+		names = append(names, f.Name())
+	}
+	if !slices.Contains(names, d.Guest) {
+		return find(root, "guest").errorf("no guest library has the folder %q: %s", d.Guest, instead(d.Guest, names))
+	}
+	for _, a := range d.argv {
+		if file, ok := strings.CutPrefix(a, guestWord+"/"); ok {
+			if _, err := fs.Stat(guestlib.FS(), d.Guest+"/"+file); err != nil {
+				return find(root, "argv").errorf("the guest library %s has no file %q", d.Guest, file)
+			}
+		}
+	}
 	return nil
 }
 
-func (p *imageRows) hasLocation(n *sexp) bool {
-	return n.kind == symbolNode && slices.ContainsFunc(p.locations, func(l location) bool { return l.name == n.text })
+// find is the first form of a name in n.
+func find(n *sexp, name string) *sexp {
+	for i := range n.list {
+		if m := &n.list[i]; fits("form", m) && m.list[0].text == name {
+			return m
+		}
+	}
+	return n
 }
 
 func stringsOf(n *sexp, args []sexp) ([]string, error) {
@@ -373,8 +344,16 @@ func parseEnv(d *Desc, n *sexp, args []sexp) error {
 		if err != nil {
 			return err
 		}
+		if head == "seed" {
+			texts, err := stringsOf(&args[i], a)
+			if err != nil || len(texts) < 3 || texts[0] == "" {
+				return args[i].errorf("need (seed NAME VALUE OTHER...)")
+			}
+			d.env = append(d.env, envRule{name: texts[0], value: texts[1], others: texts[2:]})
+			continue
+		}
 		if head != "set" && head != "prepend" || len(a) != 2 || a[0].kind != stringNode || a[0].text == "" {
-			return args[i].errorf("need (set NAME VALUE) or (prepend NAME VALUE)")
+			return args[i].errorf("need (set NAME VALUE), (prepend NAME VALUE) or (seed NAME VALUE OTHER...)")
 		}
 		r := envRule{prepend: head == "prepend", name: a[0].text, value: a[1].text}
 		if a[1].kind == symbolNode && a[1].text == "guest" {
@@ -387,121 +366,15 @@ func parseEnv(d *Desc, n *sexp, args []sexp) error {
 	return nil
 }
 
-func parseModel(p *imageRows, n *sexp, a []sexp) error {
-	usage := n.errorf("need (model NAME LOCATION CLAUSE...), clauses: (entry SYMBOL), (params N ...), (places LOCATION ...), (NAME N); or (model NAME (imports FUNCTION ...))")
-	if len(a) < 2 || a[0].kind != symbolNode {
-		return usage
-	}
-	r := modelRow{name: a[0].text, numbers: map[string]uint64{}}
-	if head, args, err := clause(&a[1]); err == nil && head == "imports" && len(a) == 2 {
-		r.imports, err = stringsOf(&a[1], args)
-		p.models = append(p.models, r)
-		return err
-	}
-	if !p.hasLocation(&a[1]) {
-		return usage
-	}
-	r.location = a[1].text
-	for i := range a[2:] {
-		m := &a[2+i]
-		head, args, err := clause(m)
-		if err != nil {
-			return err
-		}
-		switch head {
-		case "entry":
-			r.entry, err = stringOf(m, args)
-		case "params":
-			for k := range args {
-				if args[k].kind != numberNode || args[k].num < 0 {
-					return m.errorf("need numbers")
-				}
-				r.params = append(r.params, uint64(args[k].num))
-			}
-		case "places":
-			for k := range args {
-				if !p.hasLocation(&args[k]) {
-					return args[k].errorf("need a location")
-				}
-				r.places = append(r.places, args[k].text)
-			}
-		default:
-			if len(args) != 1 || args[0].kind != numberNode || args[0].num < 0 {
-				return m.errorf("unexpected %s", head)
-			}
-			r.numbers[head] = uint64(args[0].num)
-		}
-		if err != nil {
-			return err
+// Reseed returns env where the variables that seed something have other values: there are many, and n chooses.
+func (d *Desc) Reseed(env []string, n int) []string {
+	out := slices.Clone(env)
+	for _, r := range d.env {
+		if i := slices.Index(out, r.name+"="+r.value); i >= 0 && len(r.others) > 0 {
+			out[i] = r.name + "=" + r.others[n%len(r.others)]
 		}
 	}
-	p.models = append(p.models, r)
-	return nil
-}
-
-func parseLocation(p *imageRows, n *sexp, args []sexp) error {
-	if len(args) < 2 || args[0].kind != symbolNode || p.hasLocation(&args[0]) {
-		return n.errorf("need (location NEW-NAME (export SYMBOL), (returned-by FUNCTION), (last-call FUNCTION) or (shape INSTRUCTION...))")
-	}
-	l := location{name: args[0].text}
-	for i := range args[1:] {
-		m := &args[1+i]
-		head, a, err := clause(m)
-		if err != nil {
-			return err
-		}
-		switch {
-		case head == "export" && i == 0:
-			l.export, err = stringOf(m, a)
-		case head == "returned-by" && i == 0:
-			l.returnedBy, err = stringOf(m, a)
-		case head == "last-call" && i == 0:
-			l.lastCall, err = stringOf(m, a)
-		case head == "shape" && i == 0:
-			l.shape, err = stringsOf(m, a)
-		case head == "first-argument" && i == 0:
-			if len(a) != 2 || a[0].kind != stringNode || a[1].kind != stringNode {
-				return m.errorf("need (first-argument FUNCTION CALLEE)")
-			}
-			l.caller, l.callee = a[0].text, a[1].text
-		case head == "string-at" && i == 1:
-			if len(a) != 2 || a[0].kind != numberNode || a[0].num < 0 {
-				return m.errorf("need (string-at OFFSET STRING)")
-			}
-			l.stringOff = uint64(a[0].num)
-			l.stringWant, err = stringOf(m, a[1:])
-		default:
-			err = m.errorf("unexpected %s", head)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	p.locations = append(p.locations, l)
-	return nil
-}
-
-func parseTable(p *imageRows, n *sexp, args []sexp) error {
-	usage := n.errorf("need (table NAME LOCATION OFFSET (stride N) (first N) (count N))")
-	if len(args) != 6 || args[0].kind != symbolNode || !p.hasLocation(&args[1]) || args[2].kind != numberNode || args[2].num < 0 {
-		return usage
-	}
-	var v [3]int64
-	for i, word := range []string{"stride", "first", "count"} {
-		head, a, err := clause(&args[3+i])
-		if err != nil || head != word || len(a) != 1 || a[0].kind != numberNode {
-			return usage
-		}
-		v[i] = a[0].num
-	}
-	if v[0] <= 0 || v[2] <= 0 {
-		return usage
-	}
-	if slices.ContainsFunc(p.tables, func(t tableRow) bool { return t.name == args[0].text }) {
-		return n.errorf("second table %s", args[0].text)
-	}
-	p.tables = append(p.tables, tableRow{args[0].text, args[1].text, uint64(args[2].num), uint64(v[0]), v[1], v[2]})
-	return nil
+	return out
 }
 
 // String names the description.

@@ -1,6 +1,6 @@
 // Package interp holds interpreter descriptions: one declarative file per
 // language (python.desc) that says how to start the interpreter, where its hash
-// slot and singletons are, and what its objects look like.
+// slot is, and what its objects look like.
 //
 //	d, ok := interp.ForFile("/abs/test_x.py")
 //	found, err := d.Find(interp.FindOptions{Test: path})    // which interpreter
@@ -9,8 +9,8 @@
 //
 // A description is one s-expression: lists in parentheses, names, numbers
 // (decimal or 0x hexadecimal, with - for negative), "strings", comments from ;
-// to the end of the line. Unknown clauses, wrong arity and duplicate names are
-// errors with line and column. python.desc documents each clause, lua.desc those of shapes and versions.
+// to the end of the line. What may stand in one is a table, forms.go, and for models modelkinds.go; all else is an error
+// with line and column. A name that is nothing in an interpreter is an error, too, or named where (optional ...) says so.
 //
 // A second kind of description, calibrate/*.desc, is the script by which an interpreter shows its
 // high-level program counter; lua.desc there documents its clauses.

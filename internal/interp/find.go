@@ -155,11 +155,13 @@ func lookPath(name, path string) string {
 }
 
 func (d *Desc) examine(c candidate, dir string) (*Found, error) {
-	if _, err := os.Stat(c.path); err != nil {
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, &absentError{c.path}
-		}
+	switch st, err := os.Stat(c.path); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, &absentError{c.path}
+	case err != nil:
 		return nil, err
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a program", c.path)
 	}
 	if real, err := filepath.EvalSymlinks(c.path); err == nil && isELF(real) {
 		// Do not execute programs of other machines, say why instead.

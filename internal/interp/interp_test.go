@@ -36,7 +36,7 @@ func TestArgvEnviron(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	const head = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (guest "x") (argv test) (location r (export "R")) `
+	const head = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (guest "lua") (argv test) (location r (export "R")) `
 	if _, err := Parse(head + ")"); err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +73,33 @@ func TestParseRefuses(t *testing.T) {
 		{head + `(layout l (over complex) (range 0 1) (store 0 8 1)))`, "kind of input"},
 		{head + `(layout l (range 0 1) (store 0 8 1)))`, "no (over"},
 		{head + `(layout l (over int) (range 0 1) (let a 1) (let a 2)))`, "already defined"},
+		{head + `(layout l (over int) (range 0 1) (let a 1) (store 0 8 1)))`, "nothing uses a"},
+		{head + `(layout l (over int) (range 0 1) (store 0 8 valeu)))`, "did you mean value?"},
+		{head + `(layout l (over str) (lengths 0 1) (paylod 0)))`, "unknown clause paylod in layout: did you mean payload? there is each, expect, "},
+		{head + "\n (suffixs \".y\"))", "2:2: unknown clause suffixs in language: did you mean suffixes?"},
+		{head + `(location b (export "B")))`, "nothing uses the location b"},
+		{head + `(location b (export "B" "C")))`, "need (export TEXT)"},
+		{head + `(location b (exprt "B")))`, "did you mean export?"},
+		{head + `(location b (export "B") (shape "ret")))`, "found by export already"},
+		{head + `(location r (export "B")))`, "second location r"},
+		{head + `(immortal q 0 1))`, "need a location: there is r"},
+		{head + `(immortal r 0 -1))`, "need (immortal REF N N)"},
+		{head + `(model hash-lenght r))`, "unknown model hash-lenght: did you mean hash-length?"},
+		{head + `(model hash-length r (most 1)))`, "has no number most"},
+		{head + `(model unshared r (places r)))`, "has no place r"},
+		{head + `(model unshared r (kind 73)))`, "the place allocate is missing"},
+		{head + `(location allocate (export "A")) (model unshared r (places allocate) (kind 73)))`, "the number flags is missing"},
+		{head + `(model decline-symbolic r (length 1) (payload 2)))`, "(entry FUNCTION) is missing"},
+		{head + `(model hash-length r (entry "f")))`, "it has no entry"},
+		{head + `(model early-exit (imports "memcpm")))`, "did you mean memcmp?"},
+		{head + `(model early-exit (imports "memcmp" (optional "memcmp"))))`, "second \"memcmp\""},
+		{head + `(model early-exit (imports (optional (optional "memcmp")))))`, "need \"FUNCTION\""},
+		{head + `(model hash-length (imports "memcmp")))`, "need its location"},
+		{head + `(model early-exit r))`, "need (imports"},
+		{head + `(optional (suffixes ".y")))`, "unknown clause suffixes in optional"},
+		{`(language x (guest "pyhton") (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test) (location r (export "R")))`, `did you mean python?`},
+		{`(language x (guest "lua") (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0" "2.0") (ask "v") (argv test) (location r (export "R")) (version "1.0" (model early-exit (imports "memcmp"))))`, `there is no (version "2.0" ...)`},
+		{`(language x (guest "lua") (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test (guest "symchf.lua")) (location r (export "R")))`, `has no file "symchf.lua"`},
 	} {
 		_, err := Parse(tt.src)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -2,7 +2,9 @@ package interp
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"symchef/internal/device"
 	"symchef/internal/expr"
@@ -68,6 +70,11 @@ var ops = map[string]opRow{
 	"not":  {arity: 1, condArgs: 1, cond: true, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Not(a[0]) }},
 	"both": {arity: 2, condArgs: 2, cond: true, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.And(a[0], a[1]) }},
 	"ite":  {arity: 3, condArgs: 1, apply: func(c *expr.Ctx, a []expr.Ref) expr.Ref { return c.Ite(a[0], a[1], a[2]) }},
+}
+
+// NoLayout says that a guest library names a layout that there is not.
+func NoLayout(name string, layouts map[string]*Layout) string {
+	return fmt.Sprintf("the description has no layout %s: %s", name, instead(name, slices.Collect(maps.Keys(layouts))))
 }
 
 // Input is the value of an input, as expressions of the Ctx given to Build.
@@ -214,7 +221,7 @@ func parseLayout(n *sexp) (*Layout, error) {
 			for j := range args {
 				k, ok := device.ParseKind(args[j].text)
 				if !ok || args[j].kind != symbolNode {
-					return nil, args[j].errorf("need a kind of input")
+					return nil, args[j].errorf("need a kind of input: %s", instead(args[j].text, kindNames()))
 				}
 				l.Over = append(l.Over, k)
 			}
@@ -240,7 +247,9 @@ func parseLayout(n *sexp) (*Layout, error) {
 			if err != nil {
 				return nil, err
 			}
-			lets[name] = x
+			if lets[name] = x; !mentioned(n.list[2+i+1:], name) {
+				return nil, args[0].errorf("nothing uses %s", name)
+			}
 		case "expect", "store":
 			if len(args) != 3 || args[0].kind != numberNode || args[1].kind != numberNode || args[0].num < 0 || args[1].num < 1 || args[1].num > 8 {
 				return nil, m.errorf("need (%s OFFSET SIZE EXPRESSION), SIZE 1 to 8", head)
@@ -297,6 +306,14 @@ func parseLayout(n *sexp) (*Layout, error) {
 	return l, nil
 }
 
+// kindNames are those of all kinds of input.
+func kindNames() (out []string) {
+	for _, k := range device.Kinds() {
+		out = append(out, k.String())
+	}
+	return out
+}
+
 // sequence says whether the layout is over sequences.
 func (l *Layout) sequence() bool {
 	return len(l.Over) > 0 && (l.Over[0] == device.KindStr || l.Over[0] == device.KindBytes)
@@ -348,7 +365,7 @@ func parseTerm(n *sexp, vars map[string]bool, lets map[string]*term) (*term, err
 			return x, nil
 		}
 		if !vars[n.text] {
-			return nil, n.errorf("unknown name %s", n.text)
+			return nil, n.errorf("unknown name %s: %s", n.text, instead(n.text, slices.Concat(slices.Collect(maps.Keys(vars)), slices.Collect(maps.Keys(lets)))))
 		}
 		return &term{op: "var", args: []*term{{op: n.text}}}, nil
 	}
@@ -358,7 +375,7 @@ func parseTerm(n *sexp, vars map[string]bool, lets map[string]*term) (*term, err
 	}
 	row, ok := ops[head]
 	if !ok {
-		return nil, n.errorf("unknown operator %s", head)
+		return nil, n.errorf("unknown operator %s: %s", head, instead(head, slices.Collect(maps.Keys(ops))))
 	}
 	if len(args) != row.arity {
 		return nil, n.errorf("%s takes %d operands", head, row.arity)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -25,28 +26,18 @@ type Image struct {
 	// otherwise they are absolute.
 	Relative  bool
 	Locations map[string]uint64 // by name of the description's location clause
-	Tables    []Table           // in the description's order
 	Immortal  []Region
 	Models    []Model
-	// Without says, in one line, which models the version has that could not be had here; empty: none.
-	Without string
+	Without   []Missing // what the description marks as optional and the image does not have, in the description's order
 }
 
-// Table is an affine table of singletons: the object of value v is at
-// Base + Stride*(v-First), First <= v < First+Count.
-type Table struct {
-	Name         string
-	Base, Stride uint64 // address of the first object; bytes
-	First, Count int64
+// Missing is a name of a description that is nothing in an interpreter.
+type Missing struct {
+	Name string // "location intern", "model deferred-identity", "import memrchr"
+	Why  string
 }
 
-// Addr is the address of value v, if the table has it.
-func (t Table) Addr(v int64) (uint64, bool) {
-	if v < t.First || v >= t.First+t.Count {
-		return 0, false
-	}
-	return t.Base + t.Stride*uint64(v-t.First), true
-}
+func (m Missing) String() string { return m.Name + ": " + m.Why }
 
 // Region is [Lo, Hi).
 type Region struct{ Lo, Hi uint64 }
@@ -57,10 +48,9 @@ type Region struct{ Lo, Hi uint64 }
 // With an Entry the model runs instead of the function there, and Slot is the address of a
 // variable that it looks at.
 type Model struct {
-	Name   string
-	Slot   uint64   // address of 8 bytes
-	Entry  uint64   // address of a function; 0: none
-	Params []uint64 // the description's numbers for it
+	Name  string
+	Slot  uint64 // address of 8 bytes
+	Entry uint64 // address of a function; 0: none
 	// Places are addresses, and Numbers the description's numbers, that the model knows by name.
 	Places, Numbers map[string]uint64
 	Imports         []string // functions of other objects that the model replaces: see Bound
@@ -74,10 +64,6 @@ func (img *Image) Rebase(base uint64) *Image {
 	out := &Image{Path: img.Path, BuildID: img.BuildID, Locations: map[string]uint64{}, Without: img.Without}
 	for k, v := range img.Locations {
 		out.Locations[k] = v + base
-	}
-	for _, t := range img.Tables {
-		t.Base += base
-		out.Tables = append(out.Tables, t)
 	}
 	for _, r := range img.Immortal {
 		out.Immortal = append(out.Immortal, Region{r.Lo + base, r.Hi + base})
@@ -110,58 +96,153 @@ func (d *Desc) Locate(elfPath, version string) (*Image, error) {
 	}
 	defer o.file.Close()
 	img := &Image{Path: path, BuildID: o.buildID(), Relative: o.file.Type == elf.ET_DYN, Locations: map[string]uint64{}}
-	if err := img.add(o, &d.imageRows); err != nil {
+	if err := d.texts(o); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if v := d.variants[d.version(version)]; v != nil {
-		more := *img
-		more.Locations = maps.Clone(img.Locations)
-		if err := more.add(o, v); err != nil {
-			img.Without = fmt.Sprintf("%s is explored without the models for %s %s: %v", path, d.Language, d.version(version), err)
-			return img, nil
+	for _, p := range []*imageRows{&d.imageRows, d.variants[d.version(version)]} {
+		if p == nil {
+			continue
 		}
-		img = &more
+		if err := img.add(o, p); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	return img, nil
 }
 
+// texts looks for the names of variables and options that d gives the interpreter: it would ignore what it does not know.
+func (d *Desc) texts(o *object) error {
+	var names []string
+	for _, r := range d.env {
+		names = append(names, r.name)
+	}
+	for _, a := range d.argv {
+		if strings.HasPrefix(a, "--") {
+			name, _, _ := strings.Cut(a, "=")
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if !o.hasText(name) {
+			return fmt.Errorf("the %s interpreter nowhere has the text %q, which its description gives it as a variable or an option", d.Language, name)
+		}
+	}
+	return nil
+}
+
+// hasText looks for a text that ends with NUL; before it there is no letter and no digit (texts may end alike).
+func (o *object) hasText(text string) bool {
+	want := append([]byte(text), 0)
+	for _, p := range o.file.Progs {
+		data := make([]byte, p.Filesz)
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W != 0 {
+			continue
+		}
+		if _, err := p.ReadAt(data, 0); err != nil {
+			continue
+		}
+		for at := 0; ; at++ {
+			k := bytes.Index(data[at:], want)
+			if k < 0 {
+				break
+			}
+			if at += k; at == 0 || !alphanumeric(data[at-1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func alphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
 // add looks for p in o.
 func (img *Image) add(o *object, p *imageRows) error {
-	for _, l := range p.locations {
-		addr, err := o.locate(l)
+	gone := map[string]bool{} // locations
+	without := func(optional bool, name string, err error) error {
+		if !optional {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		img.Without = append(img.Without, Missing{name, err.Error()})
+		return nil
+	}
+	for i := range p.locations {
+		l := &p.locations[i]
+		addr, err := img.locate(o, l)
 		if err != nil {
-			return fmt.Errorf("%s: %w", l.name, err)
+			gone[l.name] = true
+			if err := without(l.optional, "location "+l.name, err); err != nil {
+				return err
+			}
+			continue
 		}
 		img.Locations[l.name] = addr
 	}
-	for _, t := range p.tables {
-		img.Tables = append(img.Tables, Table{t.name, img.Locations[t.location] + t.off, t.stride, t.first, t.count})
-	}
 	for _, r := range p.immortal {
-		at := img.Locations[r.location]
-		img.Immortal = append(img.Immortal, Region{at + r.lo, at + r.hi})
+		if at, ok := img.Locations[r.location]; ok {
+			img.Immortal = append(img.Immortal, Region{at + r.lo, at + r.hi})
+		} else if err := without(r.optional, "immortal", fmt.Errorf("without the location %s", r.location)); err != nil {
+			return err
+		}
 	}
 	for _, m := range p.models {
-		md := Model{Name: m.name, Slot: img.Locations[m.location], Params: m.params, Numbers: m.numbers, Places: map[string]uint64{}, Imports: m.imports}
-		if m.entry != "" {
-			at, ok := o.symbols[m.entry]
-			if !ok {
-				return fmt.Errorf("model %s: %s is not exported", m.name, m.entry)
+		md, err := img.model(o, m)
+		if err != nil {
+			if err := without(m.optional, "model "+m.name, err); err != nil {
+				return err
 			}
-			md.Entry = at
+			continue
 		}
-		for _, name := range m.places {
-			md.Places[name] = img.Locations[name]
-		}
-		img.Models = append(img.Models, md)
+		img.Models = append(img.Models, *md)
 	}
 	return nil
+}
+
+// model is a model with all that it needs.
+func (img *Image) model(o *object, m modelRow) (*Model, error) {
+	md := &Model{Name: m.name, Numbers: m.numbers, Places: map[string]uint64{}, Imports: slices.Clone(m.imports)}
+	if m.location != "" {
+		at, ok := img.Locations[m.location]
+		if !ok {
+			return nil, fmt.Errorf("without the location %s", m.location)
+		}
+		md.Slot = at
+	}
+	if m.entry != "" {
+		at, ok := o.symbols[m.entry]
+		if !ok {
+			return nil, fmt.Errorf("%s is not exported", m.entry)
+		}
+		md.Entry = at
+	}
+	for _, name := range m.places {
+		at, ok := img.Locations[name]
+		if !ok {
+			return nil, fmt.Errorf("without the location %s", name)
+		}
+		md.Places[name] = at
+	}
+	for _, name := range m.imports {
+		if !o.imports[name] {
+			return nil, fmt.Errorf("it does not import %s", name)
+		}
+	}
+	for _, name := range m.mayImport {
+		if o.imports[name] {
+			md.Imports = append(md.Imports, name)
+		} else {
+			img.Without = append(img.Without, Missing{"import " + name, "it does not import that function"})
+		}
+	}
+	return md, nil
 }
 
 // object returns the path of the ELF object that exports the first location: the
 // program or one of the libraries it needs directly.
 func (d *Desc) object(elfPath string) (string, error) {
-	want := d.locations[0].export
+	want := d.locations[0].words[0]
 	o, err := openObject(elfPath)
 	if err != nil {
 		return "", err
@@ -206,6 +287,8 @@ func (d *Desc) object(elfPath string) (string, error) {
 type object struct {
 	file    *elf.File
 	symbols map[string]uint64
+	imports map[string]bool // what it gets from others
+	text    []listedCode    // see listing
 }
 
 // openObject opens an x86-64 ELF file; the error says in one line what else it is.
@@ -224,7 +307,7 @@ func openObject(path string) (*object, error) {
 		f.Close()
 		return nil, fmt.Errorf("%s: not an x86-64 ELF program or library (%s, %s, %s)", path, f.Class, f.Machine, f.Type)
 	}
-	o := &object{file: f, symbols: map[string]uint64{}}
+	o := &object{file: f, symbols: map[string]uint64{}, imports: map[string]bool{}}
 	syms, err := f.DynamicSymbols()
 	if err != nil && err != elf.ErrNoSymbols {
 		f.Close()
@@ -233,6 +316,8 @@ func openObject(path string) (*object, error) {
 	for _, s := range syms {
 		if s.Section != elf.SHN_UNDEF {
 			o.symbols[s.Name] = s.Value
+		} else {
+			o.imports[s.Name] = true
 		}
 	}
 	return o, nil
@@ -293,41 +378,61 @@ func (o *object) buildID() string {
 	return hex.EncodeToString(data[16 : 16+desc])
 }
 
-func (o *object) locate(l location) (uint64, error) {
-	if l.caller != "" {
-		return o.firstArgument(l.caller, l.callee)
-	}
-	if l.lastCall != "" {
-		return o.callee(l.lastCall)
-	}
-	if l.shape != nil {
-		return o.shaped(l.shape)
-	}
-	name := l.export
-	if name == "" {
-		name = l.returnedBy
-	}
-	addr, ok := o.symbols[name]
-	if !ok {
-		return 0, fmt.Errorf("%s is not exported", name)
-	}
-	if l.returnedBy != "" {
-		var err error
-		if addr, err = o.returned(addr); err != nil {
-			return 0, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	if l.stringWant == "" {
-		return addr, nil
-	}
-	p, err := o.pointer(addr + l.stringOff)
+// locate is the address of l, which no other location of the image has.
+func (img *Image) locate(o *object, l *location) (uint64, error) {
+	addr, err := o.locate(l)
 	if err != nil {
 		return 0, err
 	}
-	want := append([]byte(l.stringWant), 0)
-	got, err := o.read(p, len(want))
-	if err != nil || !bytes.Equal(got, want) {
-		return 0, fmt.Errorf("the pointer at %#x is not to %q", addr+l.stringOff, l.stringWant)
+	for _, name := range slices.Sorted(maps.Keys(img.Locations)) {
+		if img.Locations[name] == addr {
+			return 0, fmt.Errorf("it would be where %s is", name)
+		}
+	}
+	if l.stringWant != "" {
+		p, err := o.pointer(addr + l.stringOff)
+		if err != nil {
+			return 0, err
+		}
+		want := append([]byte(l.stringWant), 0)
+		if got, err := o.read(p, len(want)); err != nil || !bytes.Equal(got, want) {
+			return 0, fmt.Errorf("the pointer at %#x is not to %q", addr+l.stringOff, l.stringWant)
+		}
+	}
+	if to := img.Locations[l.calls]; l.calls != "" && (to == 0 || !o.leadsTo(addr, to)) {
+		return 0, fmt.Errorf("the function at %#x does not call %s", addr, l.calls)
+	}
+	if len(l.has) > 0 {
+		fns, err := o.listing()
+		if err != nil {
+			return 0, err
+		}
+		if i := slices.IndexFunc(fns, func(fn listedCode) bool { return fn.at == addr }); i < 0 || !fns[i].has(l.has) {
+			return 0, fmt.Errorf("the function at %#x does not have its instructions", addr)
+		}
+	}
+	return addr, nil
+}
+
+func (o *object) locate(l *location) (uint64, error) {
+	switch l.how {
+	case "first-argument":
+		return o.firstArgument(l.words[0], l.words[1])
+	case "last-call":
+		return o.callee(l.words[0])
+	case "shape":
+		return o.shaped(l.words)
+	}
+	addr, ok := o.symbols[l.words[0]]
+	if !ok {
+		return 0, fmt.Errorf("%s is not exported", l.words[0])
+	}
+	if l.how == "returned-by" {
+		to, err := o.returned(addr)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", l.words[0], err)
+		}
+		addr = to
 	}
 	return addr, nil
 }
@@ -460,46 +565,59 @@ func (o *object) callee(name string) (uint64, error) {
 	if !ok {
 		return 0, fmt.Errorf("%s is not exported", name)
 	}
-	fns, err := ehframe.Functions(o.file)
+	to, err := o.targets(at)
+	if err == nil && len(to) == 0 {
+		err = fmt.Errorf("%s calls nothing", name)
+	}
 	if err != nil {
 		return 0, err
+	}
+	return to[len(to)-1], nil
+}
+
+// leadsTo says whether the function at an address calls, or jumps to, that at another one.
+func (o *object) leadsTo(at, to uint64) bool {
+	all, err := o.targets(at)
+	return err == nil && slices.Contains(all, to)
+}
+
+// targets are what the function at an address calls, or jumps out to, in the order of its code: functions of the object.
+func (o *object) targets(at uint64) (out []uint64, err error) {
+	fns, err := ehframe.Functions(o.file)
+	if err != nil {
+		return nil, err
 	}
 	fn := ehframe.Enclosing(fns, at)
 	code, err := o.read(fn.Lo, int(fn.Hi-fn.Lo))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	last := uint64(0)
 	for pc := fn.Lo; len(code) > 0; {
 		inst, err := x86asm.Decode(code, 64)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		code, pc = code[inst.Len:], pc+uint64(inst.Len)
 		if rel, ok := inst.Args[0].(x86asm.Rel); ok && (inst.Op == x86asm.CALL || inst.Op == x86asm.JMP) {
 			if to := pc + uint64(int64(rel)); (to < fn.Lo || to >= fn.Hi) && o.stubFor(to) == "" {
-				last = to
+				out = append(out, to)
 			}
 		}
 	}
-	if last == 0 {
-		return 0, fmt.Errorf("%s calls nothing", name)
-	}
-	return last, nil
+	return out, nil
 }
 
 // shaped is the one function whose instructions match the patterns in turn, others between
 // them allowed. A pattern is an instruction in Intel syntax where * stands for any text.
 func (o *object) shaped(patterns []string) (uint64, error) {
-	fns, err := ehframe.Functions(o.file)
+	fns, err := o.listing()
 	if err != nil {
 		return 0, err
 	}
 	var found []uint64
 	for _, fn := range fns {
-		code, err := o.read(fn.Lo, int(fn.Hi-fn.Lo))
-		if err == nil && matchCode(code, fn.Lo, patterns) {
-			found = append(found, fn.Lo)
+		if fn.has(patterns) {
+			found = append(found, fn.at)
 		}
 	}
 	if len(found) != 1 {
@@ -508,18 +626,45 @@ func (o *object) shaped(patterns []string) (uint64, error) {
 	return found[0], nil
 }
 
-func matchCode(code []byte, pc uint64, patterns []string) bool {
-	for len(code) > 0 && len(patterns) > 0 {
-		inst, err := x86asm.Decode(code, 64)
-		if err != nil {
-			return false
-		}
-		if matchText(patterns[0], x86asm.IntelSyntax(inst, pc, nil)) {
+// listedCode is a function's code as text, as far as it can be decoded.
+type listedCode struct {
+	at   uint64
+	code []string
+}
+
+// has says whether instructions match the patterns in turn.
+func (l listedCode) has(patterns []string) bool {
+	for _, text := range l.code {
+		if len(patterns) > 0 && matchText(patterns[0], text) {
 			patterns = patterns[1:]
 		}
-		code, pc = code[inst.Len:], pc+uint64(inst.Len)
 	}
 	return len(patterns) == 0
+}
+
+// listing is the code of all functions, made once.
+func (o *object) listing() ([]listedCode, error) {
+	if o.text != nil {
+		return o.text, nil
+	}
+	fns, err := ehframe.Functions(o.file)
+	if err != nil {
+		return nil, err
+	}
+	for _, fn := range fns {
+		l := listedCode{at: fn.Lo}
+		code, err := o.read(fn.Lo, int(fn.Hi-fn.Lo))
+		for pc := fn.Lo; err == nil && len(code) > 0; {
+			inst, bad := x86asm.Decode(code, 64)
+			if bad != nil {
+				break
+			}
+			l.code = append(l.code, x86asm.IntelSyntax(inst, pc, nil))
+			code, pc = code[inst.Len:], pc+uint64(inst.Len)
+		}
+		o.text = append(o.text, l)
+	}
+	return o.text, nil
 }
 
 // matchText reports whether text is the pattern, * standing for any text.

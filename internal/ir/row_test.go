@@ -3,22 +3,11 @@ package ir
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"symchef/internal/expr"
+	"symchef/internal/seed"
 )
-
-func testRand(t *testing.T) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
-		seed = v
-	}
-	t.Logf("SYMCHEF_SEED=%#x", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // operand returns a random 64-bit value, often one at which something changes.
 func operand(r *rand.Rand) uint64 {
@@ -41,7 +30,7 @@ func operand(r *rand.Rand) uint64 {
 // TestRows checks for every pure op with an expression that evaluating the
 // expression gives what Eval gives, at each width and for several parameters.
 func TestRows(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	checked := 0
 	for o := range 256 {
 		row := RowOf(Op(o))
@@ -145,7 +134,7 @@ func assignment(e *expr.Ctx, names [3]string, v [3]uint64) expr.Assignment {
 
 // TestFlags checks SymFlags and SymCond against Flags and TestCond for every kind, width and condition.
 func TestFlags(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	for k := range numCCKinds {
 		for _, w := range []uint{8, 16, 32, 64} {
 			t.Run(fmt.Sprintf("kind%d/%d", k, w), func(t *testing.T) { checkFlags(t, r, MakeCC(k, w)) })

@@ -3,9 +3,9 @@ package ir
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"symchef/internal/expr"
+	"symchef/internal/seed"
 )
 
 // vecWidths are the widths that the lifter uses ops with, beyond the first one for coverage.
@@ -36,9 +36,7 @@ func vecValue(r *rand.Rand) uint64 {
 
 // TestLaneRows checks Sym against Eval, on variables and with either operand constant.
 func TestLaneRows(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %#x", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	for op := FirstVec; op < Load; op++ {
 		row := RowOf(op)
 		if row == nil {

@@ -12,6 +12,7 @@ import (
 	"symchef/internal/expr"
 	"symchef/internal/ir"
 	"symchef/internal/mutate/image"
+	"symchef/internal/pace"
 	"symchef/internal/smtlib"
 )
 
@@ -26,7 +27,7 @@ type twice struct {
 }
 
 func newTwice(t *testing.T) *twice {
-	p := &twice{t: t, solvers: smtlib.Find(), patience: time.Second / 2, open: map[string]int{}}
+	p := &twice{t: t, solvers: smtlib.Find(), patience: pace.Stretch(t, time.Second/2), open: map[string]int{}}
 	slices.Reverse(p.solvers) // z3 first
 	if p.slow = os.Getenv("SYMCHEF_SLOW") != ""; p.slow {
 		p.patience = 20 * time.Second

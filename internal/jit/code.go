@@ -144,6 +144,74 @@ func (c *Cache) Find(addr, n uint64) *[mem.GranuleSize]byte {
 	return nil
 }
 
+// ToldSize is the number of entries of a cache of granules of which somebody is told, a power of two.
+const ToldSize = 2048
+
+// Free is the bytes of a granule that may be accessed without telling, a bit each from the lowest of the first byte on.
+type Free [mem.GranuleSize/8 + 1]byte // 16 bits are read from any
+
+// Has reports whether the n bytes at off are.
+func (f *Free) Has(off, n uint64) bool {
+	if n <= 8 {
+		return ^(uint16(f[off>>3])|uint16(f[off>>3+1])<<8)>>(off&7)&(1<<n-1) == 0
+	}
+	for i := off; i < off+n; i++ {
+		if !f.Has(i, 1) {
+			return false
+		}
+	}
+	return true
+}
+
+// Add adds the n bytes at off.
+func (f *Free) Add(off, n uint64) {
+	for ; n > 0; off, n = off+1, n-1 {
+		f[off>>3] |= 1 << (off & 7)
+	}
+}
+
+// Told caches where granules' bytes are that have no expressions, and which of them may be accessed without telling anybody.
+type Told [ToldSize]struct {
+	Tag  uint64 // as in Translation
+	Data *[mem.GranuleSize]byte
+	Free *Free
+	_    uint64
+}
+
+// Set makes p the bytes of addr's granule, and free those that may be accessed.
+func (t *Told) Set(addr uint64, p *[mem.GranuleSize]byte, free *Free) {
+	e := &t[addr>>mem.GranuleBits&(ToldSize-1)]
+	e.Tag, e.Data, e.Free = addr|granMask, p, free
+}
+
+// Free returns what may be accessed of addr's granule; nil if it is not cached.
+func (t *Told) Free(addr uint64) *Free {
+	if e := &t[addr>>mem.GranuleBits&(ToldSize-1)]; e.Tag == addr|granMask {
+		return e.Free
+	}
+	return nil
+}
+
+// Keep forgets addr's granule if its bytes are not p.
+func (t *Told) Keep(addr uint64, p *[mem.GranuleSize]byte) {
+	if e := &t[addr>>mem.GranuleBits&(ToldSize-1)]; e.Tag == addr|granMask && e.Data != p {
+		e.Tag, e.Data, e.Free = 0, nil, nil
+	}
+}
+
+// Drop forgets addr's granule.
+func (t *Told) Drop(addr uint64) {
+	if e := &t[addr>>mem.GranuleBits&(ToldSize-1)]; e.Tag == addr|granMask {
+		e.Tag, e.Data, e.Free = 0, nil, nil
+	}
+}
+
+// ToldCache is two of them, for reading and for writing.
+type ToldCache struct{ Read, Write Told }
+
+// Tellers is how many kinds of code there are, each of which tells of its accesses by itself.
+const Tellers = 2
+
 const jumpTable = 1 << 13
 
 // jump leads from an address to the code of its block.
@@ -166,6 +234,7 @@ type Context struct {
 	Site      uint64
 
 	Read, Write Cache
+	Told        *[Tellers]ToldCache // for code that tells, see Source.Teller
 	jumps       [jumpTable]jump
 }
 
@@ -242,6 +311,11 @@ func (b *Buffer) Retext(text uint64) {
 		return
 	}
 	b.text = text
+	b.Unlink()
+}
+
+// Unlink forgets all ways from block to block.
+func (b *Buffer) Unlink() {
 	for _, i := range b.live {
 		b.patch(b.sites[i].at, b.sites[i].stub)
 	}

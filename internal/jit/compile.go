@@ -16,6 +16,8 @@ type Source struct {
 	// Watched says that the indirect branch at the end is the caller's, but for what Trace can note.
 	Watched bool
 	Trace   *Trace
+	// Teller is the kind of code whose accesses to memory somebody is told of, from 1 on; 0: nobody.
+	Teller int
 	// Flags is the lazy-flags operation to expect where the block does not set one before it needs it.
 	Flags ir.CC
 }
@@ -57,6 +59,7 @@ var (
 	ctxRead  = int32(unsafe.Offsetof(Context{}.Read))
 	ctxWrite = int32(unsafe.Offsetof(Context{}.Write))
 	ctxMixed = int32(unsafe.Offsetof(Cache{}.Mixed)) // from one of the above
+	ctxTold  = int32(unsafe.Offsetof(Context{}.Told))
 	ctxJumps = int32(unsafe.Offsetof(Context{}.jumps))
 )
 
@@ -514,6 +517,49 @@ func (g *gen) translate(w uint8, i int, tlb int32) rm {
 	g.op(64, opAdd, rax, indexed(r15, rcx, tlb+8))
 	g.mixed = append(g.mixed, mixed{leave{miss, i, g.temps()}, len(g.b), w, tlb, operand{}})
 	return at(rax, 0)
+}
+
+// access is memory for an access of the program's own: it leaves where somebody must be told. That takes a register more.
+func (g *gen) access(u *ir.Uop, i int, write bool) rm {
+	tlb, told := ctxRead, unsafe.Offsetof(ToldCache{}.Read)
+	if write {
+		tlb, told = ctxWrite, unsafe.Offsetof(ToldCache{}.Write)
+	}
+	if g.src.Teller == 0 {
+		return g.memory(u, i, tlb)
+	}
+	if v, known := g.address(u); known {
+		g.constant(rax, v)
+	}
+	return g.told(u.W, i, int32(unsafe.Sizeof(ToldCache{}))*int32(g.src.Teller-1)+int32(told))
+}
+
+// told is access for the address in rax and the cache at displacement off of Context.Told.
+func (g *gen) told(w uint8, i int, off int32) rm {
+	const bits = mem.GranuleBits - 5
+	entry := at(rcx, off)
+	p := g.take()
+	g.load(32, rcx, direct(rax))
+	g.shiftImm(32, extShr, direct(rcx), bits)
+	g.opImm(32, opAnd, direct(rcx), (ToldSize-1)*32)
+	g.op(64, opAdd, rcx, at(r15, ctxTold))
+	g.lea(rdx, at(rax, int32(w/8-1)))
+	g.opImm(64, opOr, direct(rdx), granMask)
+	g.op(64, opCmp, rdx, entry)
+	g.leaveIf(ccNE, i)
+	g.opImm(32, opAnd, direct(rax), granMask)
+	g.load(64, p, entry.plus(8))
+	g.op(64, opAdd, p, direct(rax))
+	g.load(64, rdx, entry.plus(16))
+	g.load(32, rcx, direct(rax))
+	g.shiftImm(32, extShr, direct(rax), 3)
+	g.load(16, rdx, indexed(rdx, rax, 0))
+	g.opImm(32, opAnd, direct(rcx), 7)
+	g.op(32, 0xd3, extShr, direct(rdx)) // by cl
+	g.op(32, 0xf7, 2, direct(rdx))      // NOT
+	g.testImm(32, direct(rdx), 1<<(w/8)-1)
+	g.leaveIf(ccNE, i)
+	return at(p, 0)
 }
 
 // throughRefs is memory for a granule with symbolic bytes: it leaves where it is not cached or one of the bytes is symbolic.

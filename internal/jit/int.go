@@ -44,7 +44,7 @@ func (g *gen) uop(u *ir.Uop, i int) bool {
 	case ir.Bswap:
 		return g.bswap(u)
 	case ir.Load:
-		o := g.memory(u, i, ctxRead)
+		o := g.access(u, i, false)
 		g.load(u.W, g.dest(u.D), o)
 		g.wrote(u.D)
 	case ir.Store:
@@ -502,12 +502,12 @@ func (g *gen) storeOp(u *ir.Uop, i int) {
 	if g.known[u.C] {
 		v := g.value[u.C]
 		if s := int64(v) << (64 - u.W) >> (64 - u.W); s == int64(int32(s)) {
-			g.storeImm(u.W, g.memory(u, i, ctxWrite), int32(s))
+			g.storeImm(u.W, g.access(u, i, true), int32(s))
 			return
 		}
 	}
 	c := g.read(u.C)
-	g.store(u.W, g.memory(u, i, ctxWrite), c)
+	g.store(u.W, g.access(u, i, true), c)
 }
 
 // retire counts the block's instructions, without flags.

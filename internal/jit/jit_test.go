@@ -8,6 +8,7 @@ import (
 
 	"symchef/internal/ir"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // What machine code computes is compared with the evaluator and the reference interpreter in package exec, and with the
@@ -291,8 +292,7 @@ func (m *guestMemory) set(addr, v uint64, n int) {
 
 // TestTrace: a watched branch is noted and taken, or nothing happens, as Trace, Table and Notes say.
 func TestTrace(t *testing.T) {
-	const seed = 1
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	var regs [ir.NumSlots]uint64
 	ctx := &Context{Regs: &regs}
 	b := NewBuffer(ctx)
@@ -462,10 +462,10 @@ func TestTrace(t *testing.T) {
 		b.Run(code)
 		want.next = notes.next
 		if *notes != want || regs != before {
-			t.Fatalf("seed %d: %+v, table %+v: %d notes, want %d; value %#x from %#x", seed, trace, trace.Table, notes.N, want.N, value, notes.Start)
+			t.Fatalf("%+v, table %+v: %d notes, want %d; value %#x from %#x", trace, trace.Table, notes.N, want.N, value, notes.Start)
 		}
 		if take && (ctx.Uop != -1 || ctx.PC != target || ctx.Left != 4) || !take && (ctx.Uop != 0 || ctx.Left != 5) {
-			t.Fatalf("seed %d: %+v, table %+v: to be noted %v: uop %d, pc %#x, %d left", seed, trace, trace.Table, take, ctx.Uop, ctx.PC, ctx.Left)
+			t.Fatalf("%+v, table %+v: to be noted %v: uop %d, pc %#x, %d left", trace, trace.Table, take, ctx.Uop, ctx.PC, ctx.Left)
 		}
 	}
 	if slices.Min(noted[:]) < 200 || left < 500 {
@@ -565,5 +565,95 @@ func TestJumps(t *testing.T) {
 	b.Drop()
 	if b.Valid(code) || b.Valid(Code{}) {
 		t.Error("code is valid after it was dropped")
+	}
+}
+
+// TestTold: code that tells accesses what is free, whatever the width, the place and how the address comes about, and leaves before the rest.
+func TestTold(t *testing.T) {
+	const base = 0x7000
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		var r [ir.NumSlots]uint64
+		var bytes [mem.GranuleSize]byte
+		var free Free
+		for i := range bytes {
+			bytes[i] = byte(rnd.Uint32())
+		}
+		for i := range free {
+			free[i] = byte(rnd.Uint32()) | byte(rnd.Uint32()) | byte(rnd.Uint32())
+		}
+		ctx := &Context{Regs: &r, Left: 1, Told: new([Tellers]ToldCache)}
+		teller, write, w, cached := 1+rnd.IntN(Tellers), rnd.IntN(2) == 1, uint8(8<<rnd.IntN(4)), rnd.IntN(8) > 0
+		if c := &ctx.Told[teller-1]; cached && write {
+			c.Write.Set(base, &bytes, &free)
+		} else if cached {
+			c.Read.Set(base, &bytes, &free)
+		}
+		n := uint64(w / 8)
+		off := rnd.Uint64N(mem.GranuleSize + 8)
+		u := ir.Uop{Op: ir.Load, W: w, D: ir.RCX, A: ir.RAX, B: ir.Zero, C: ir.RDX, Imm: 8}
+		if write {
+			u.Op = ir.Store
+		}
+		switch r[ir.RAX], r[ir.RDX] = base+off-8, rnd.Uint64(); rnd.IntN(3) {
+		case 0:
+			u.A, u.Imm = ir.Zero, base+off
+		case 1:
+			u.B, u.Scale = ir.RBX, 3
+			r[ir.RAX], r[ir.RBX] = r[ir.RAX]-24, 3
+		}
+		b := NewBuffer(ctx)
+		c, ok := b.Compile(&Source{Block: &ir.Block{PC: 1, Next: 2, Taken: 3, Insns: []ir.InsnMark{{}}, Uops: []ir.Uop{u, {Op: ir.Jmp}}}, Teller: teller})
+		if b.off {
+			t.Skip("this host does not allow memory that can be written and executed: all runs in the evaluator")
+		}
+		if !ok {
+			t.Fatal("not compiled")
+		}
+		goes := cached && off+n <= mem.GranuleSize
+		for i := off; goes && i < off+n; i++ {
+			goes = free[i>>3]>>(i&7)&1 != 0
+		}
+		if goes != (cached && off+n <= mem.GranuleSize && free.Has(off, n)) {
+			t.Fatalf("Has(%d, %d): %v", off, n, !goes)
+		}
+		want, value, was := bytes, uint64(0), r
+		if goes {
+			for i := range n {
+				if value |= uint64(bytes[off+i]) << (8 * i); write {
+					want[off+i] = byte(r[ir.RDX] >> (8 * i))
+				}
+			}
+			if !write {
+				was[ir.RCX] = value
+			}
+		}
+		if b.Run(c); (ctx.Uop < 0) != goes || bytes != want || r[ir.RCX] != was[ir.RCX] {
+			t.Fatalf("%+v at %d of a granule, free %v: micro-op %d, value %#x, want %#x", u, off, goes, ctx.Uop, r[ir.RCX], was[ir.RCX])
+		}
+	}
+}
+
+// TestFree: what is added is free, and nothing else.
+func TestFree(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		var f Free
+		var want [mem.GranuleSize]bool
+		for range 3 {
+			off := rnd.Uint64N(mem.GranuleSize)
+			n := 1 + rnd.Uint64N(min(40, mem.GranuleSize-off))
+			f.Add(off, n)
+			for i := off; i < off+n; i++ {
+				want[i] = true
+			}
+		}
+		for range 50 {
+			off := rnd.Uint64N(mem.GranuleSize)
+			n := 1 + rnd.Uint64N(min(40, mem.GranuleSize-off))
+			if got := f.Has(off, n); got == slices.Contains(want[off:off+n], false) {
+				t.Fatalf("%d bytes at %d: %v", n, off, got)
+			}
+		}
 	}
 }

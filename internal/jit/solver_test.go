@@ -10,6 +10,7 @@ import (
 	"symchef/internal/expr"
 	"symchef/internal/ir"
 	"symchef/internal/mutate/image"
+	"symchef/internal/pace"
 	"symchef/internal/smtlib"
 )
 
@@ -21,7 +22,7 @@ func TestCodeBySolver(t *testing.T) {
 		t.Skip("neither cvc5 nor z3 is installed: nothing is proved")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	v := &validator{t: t, solver: solvers[len(solvers)-1], patience: time.Second / 2}
+	v := &validator{t: t, solver: solvers[len(solvers)-1], patience: pace.Stretch(t, time.Second/2)}
 	eachForm(r, 1, func(name string, code []byte) {
 		b := lifted(t, code)
 		src := &Source{Block: b, Touch: b.Reads, Flags: ir.MakeCC(ir.CCKind(r.IntN(13)), 8<<r.IntN(4))}

@@ -13,11 +13,14 @@ import (
 // call is one system call in progress. Methods named after a call implement it:
 // they return RAX, or an error: a unix.Errno, or one of the types below.
 type call struct {
-	s   *System
-	t   *Task
-	p   *Process
-	a   [6]uint64 // arguments
-	was wait      // how the task waited before this attempt; zero at the first
+	s    *System
+	t    *Task
+	p    *Process
+	a    [6]uint64 // arguments
+	mask uint64    // of t's signals, when the call began
+	was  wait      // how the task waited before this attempt; zero at the first
+
+	moved [2]uint64 // the memory that brk(2) has added or taken away
 }
 
 // needConcrete: memory must be made concrete and the call made again.
@@ -53,6 +56,15 @@ func (control) Error() string { return "control" }
 
 // bytes reads n concrete bytes at addr.
 func (c *call) bytes(addr, n uint64) ([]byte, error) {
+	b, err := c.look(addr, n)
+	if err == nil {
+		c.s.callAccess(addr, n, false)
+	}
+	return b, err
+}
+
+// look is bytes without telling the order of tasks.
+func (c *call) look(addr, n uint64) ([]byte, error) {
 	if n > 1<<26 || addr+n < addr || !c.p.Mem.Mapped(addr, n, guest.ProtRead) {
 		return nil, unix.EFAULT
 	}
@@ -111,7 +123,9 @@ func (c *call) str(addr uint64, limit int, tooLong unix.Errno) (string, error) {
 				return "", needConcrete{at + uint64(i), 1}
 			}
 			if v == 0 {
-				return string(append(out, b[:i]...)), nil
+				out = append(out, b[:i]...)
+				c.s.callAccess(addr, uint64(len(out))+1, false)
+				return string(out), nil
 			}
 		}
 		out = append(out, b...)
@@ -140,6 +154,7 @@ func (c *call) put(addr uint64, b []byte) error {
 	if c.p.Mem.Write(addr, b) != nil {
 		return unix.EFAULT
 	}
+	c.s.callAccess(addr, uint64(len(b)), true)
 	return nil
 }
 
@@ -160,6 +175,7 @@ func (c *call) putSym(addr uint64, b mem.Bytes) error {
 	if c.p.Mem.WriteSym(addr, b) != nil {
 		return unix.EFAULT
 	}
+	c.s.callAccess(addr, uint64(len(b.Data)), true)
 	return nil
 }
 

@@ -40,7 +40,7 @@ func (c *chunk) bytes() mem.Bytes {
 	for ; c != nil; c = c.prev {
 		at := c.total - len(c.b.Data)
 		copy(r.Data[at:], c.b.Data)
-		if c.b.Sym != nil {
+		if r.Sym != nil && c.b.Sym != nil {
 			copy(r.Sym[at:], c.b.Sym)
 		}
 	}

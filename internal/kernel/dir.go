@@ -27,6 +27,9 @@ func (c *call) sysGetdents64() (uint64, error) {
 		if list, err = c.s.list(c.p, v); err != nil {
 			return 0, err
 		}
+		if !under(f.Path, "/proc") { // which is in order everywhere
+			c.s.cfg.World.arrange(list)
+		}
 	}
 	// struct linux_dirent64, getdents(2). An offset is an index into the listing.
 	var b []byte
@@ -38,7 +41,7 @@ func (c *call) sysGetdents64() (uint64, error) {
 			break
 		}
 		r := make([]byte, n)
-		binary.LittleEndian.PutUint64(r, e.Ino)
+		binary.LittleEndian.PutUint64(r, e.Ino+c.s.cfg.World.Inodes)
 		binary.LittleEndian.PutUint64(r[8:], uint64(at+1))
 		binary.LittleEndian.PutUint16(r[16:], uint16(n))
 		r[18] = e.Type
@@ -515,14 +518,20 @@ func (c *call) sysTruncate() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.resize(i, int64(c.a[1]))
-	return 0, nil
+	return 0, c.resize(i, int64(c.a[1]))
 }
 
-func (c *call) resize(i int, size int64) {
-	c.s.truncateNode(i, size)
+func (c *call) resize(i int, size int64) error {
 	n := c.s.inode(i)
+	if size > n.Size {
+		if _, err := c.belowLimit(size-1, 1); err != nil {
+			return err
+		}
+	}
+	c.s.truncateNode(i, size)
+	n = c.s.inode(i)
 	n.Mtime, n.Ctime = c.s.Now().wall(), c.s.Now().wall()
+	return nil
 }
 
 func (c *call) sysFtruncate() (uint64, error) {
@@ -539,8 +548,7 @@ func (c *call) sysFtruncate() (uint64, error) {
 	case int64(c.a[1]) > maxFile:
 		return 0, unix.EFBIG
 	}
-	c.resize(f.Node, int64(c.a[1]))
-	return 0, nil
+	return 0, c.resize(f.Node, int64(c.a[1]))
 }
 
 func (c *call) sysFallocate() (uint64, error) {
@@ -562,7 +570,7 @@ func (c *call) sysFallocate() (uint64, error) {
 		return 0, unix.EFBIG
 	}
 	if end > c.s.nodes.get(f.Node).Size {
-		c.resize(f.Node, end)
+		return 0, c.resize(f.Node, end)
 	}
 	return 0, nil
 }
@@ -573,9 +581,10 @@ func (c *call) sysFd() (uint64, error) {
 	return 0, err
 }
 
-// statfs describes one large tmpfs, half full, statfs(2).
+// statfs describes one large tmpfs, statfs(2).
 func (c *call) statfs(to uint64) (uint64, error) {
-	return 0, c.put64(to, 0x01021994, 4096, 1<<20, 1<<19, 1<<19, 1<<20, 1<<19, 0, 255, 4096, 0, 0, 0, 0, 0)
+	size, free := c.s.cfg.World.host().disk, c.s.cfg.World.host().free
+	return 0, c.put64(to, 0x01021994, 4096, size, free, free, size, free, c.s.cfg.World.Inodes, 255, 4096, 0, 0, 0, 0, 0)
 }
 
 func (c *call) sysStatfs() (uint64, error) {

@@ -33,7 +33,7 @@ func (c *call) dupTo(cloexec bool) (uint64, error) {
 		return 0, err
 	}
 	to := c.arg32(1)
-	if to < 0 || to >= maxFds {
+	if to < 0 || to >= c.p.fdLimit() {
 		return 0, unix.EBADF
 	}
 	if to < len(c.p.Fds) && c.p.Fds[to].File >= 0 {
@@ -52,7 +52,7 @@ func (c *call) sysFcntl() (uint64, error) {
 	const settable = unix.O_APPEND | unix.O_NONBLOCK | unix.O_ASYNC | unix.O_DIRECT | unix.O_NOATIME
 	switch c.a[1] {
 	case unix.F_DUPFD, unix.F_DUPFD_CLOEXEC:
-		if c.arg32(2) < 0 || c.arg32(2) >= maxFds {
+		if c.arg32(2) < 0 || c.arg32(2) >= c.p.fdLimit() {
 			return 0, unix.EINVAL
 		}
 		return c.newFd(i, c.arg32(2), c.a[1] == unix.F_DUPFD_CLOEXEC)

@@ -116,4 +116,6 @@ func (s *System) forgetWait(t *Task) {
 }
 
 // pipeName is what /proc/self/fd shows for pipe i.
-func pipeName(i int) string { return fmt.Sprintf("pipe:[%d]", 16+i) }
+func (s *System) pipeName(i int) string {
+	return fmt.Sprintf("pipe:[%d]", uint64(i)+s.cfg.World.Inodes)
+}

@@ -90,9 +90,6 @@ type fdEntry struct {
 	Cloexec bool
 }
 
-// maxFds is RLIMIT_NOFILE.
-const maxFds = 1024
-
 // fd returns the open file of descriptor fd: its number and a view for reading.
 func (c *call) fd(fd int) (int, *file, error) {
 	if fd < 0 || fd >= len(c.p.Fds) || c.p.Fds[fd].File < 0 {
@@ -108,7 +105,7 @@ func (c *call) newFd(i, least int, cloexec bool) (uint64, error) {
 	for fd < len(c.p.Fds) && c.p.Fds[fd].File >= 0 {
 		fd++
 	}
-	if fd >= maxFds {
+	if fd >= c.p.fdLimit() {
 		return 0, unix.EMFILE
 	}
 	c.setFd(fd, i, cloexec)
@@ -143,6 +140,7 @@ func (s *System) closeFd(p *Process, fd int) {
 // dropFile gives up one reference to open file i, and closes it with the last.
 func (s *System) dropFile(i int) {
 	f := s.file(i)
+	s.shut(i, f.Refs == 1)
 	if f.Refs--; f.Refs > 0 {
 		return
 	}
@@ -169,6 +167,10 @@ func (s *System) dropFile(i int) {
 		}
 	}
 	s.files.del(i)
+	s.forgetChannel("offset", i)
+	for _, key := range []string{"event", "flags", "epoll"} {
+		s.forgetChannel(key, i)
+	}
 }
 
 // at resolves a path argument relative to a directory descriptor.
@@ -184,7 +186,11 @@ func (c *call) at(dirfd int, name string, follow bool) (vnode, error) {
 		}
 		base = f.Path
 	}
-	return c.s.walk(c.p, base, name, follow)
+	v, err := c.s.walk(c.p, base, name, follow)
+	if c.s.order != nil && !(err == nil && v.st.kind() == unix.S_IFCHR) {
+		c.s.order.look(base, name, v, err)
+	}
+	return v, err
 }
 
 // existing is at for a file that must exist.
@@ -447,9 +453,14 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 		if f.Flags&unix.O_APPEND != 0 {
 			pos = node.Size
 		}
-		if pos+int64(n) > maxFile {
+		room, err := c.belowLimit(pos, int64(n))
+		switch {
+		case err != nil:
+			return 0, err
+		case pos+room > maxFile:
 			return 0, unix.EFBIG
 		}
+		n, b = uint64(room), b.Slice(0, int(room))
 		if !c.s.reserve(node, pos, int64(n)) {
 			return 0, unix.ENOSPC
 		}
@@ -567,6 +578,7 @@ func (c *call) gather(from []iovec, concrete bool) (mem.Bytes, error) {
 		if concrete && c.p.Mem.HasSym(v.addr, v.n) {
 			return mem.Bytes{}, needConcrete(v)
 		}
+		c.s.callAccess(v.addr, v.n, false)
 		b, err := c.p.Mem.ReadSym(v.addr, int(v.n))
 		if err != nil {
 			return b, unix.EFAULT
@@ -736,12 +748,12 @@ func (s *System) fileStat(f *file) stat {
 	return f.St
 }
 
-// encode lays a stat out as struct stat, stat(2), arch/x86/include/uapi/asm/stat.h.
-func (s stat) encode() []byte {
+// encode lays a stat out as struct stat, stat(2), arch/x86/include/uapi/asm/stat.h, as w shows it.
+func (s stat) encode(w *World) []byte {
 	b := make([]byte, 144)
 	le := binary.LittleEndian
-	le.PutUint64(b, s.Dev)
-	le.PutUint64(b[8:], s.Ino)
+	le.PutUint64(b, s.Dev+w.Inodes)
+	le.PutUint64(b[8:], s.Ino+w.Inodes)
 	le.PutUint64(b[16:], s.Nlink)
 	le.PutUint32(b[24:], s.Mode)
 	le.PutUint32(b[28:], s.UID)
@@ -772,7 +784,7 @@ func (c *call) sysFstat() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0, c.put(c.a[1], c.s.fileStat(f).encode())
+	return 0, c.put(c.a[1], c.s.fileStat(f).encode(&c.s.cfg.World))
 }
 
 func (c *call) statAt(dirfd int, addr, to uint64, flags int) (uint64, error) {
@@ -784,7 +796,7 @@ func (c *call) statAt(dirfd int, addr, to uint64, flags int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0, c.put(to, st.encode())
+	return 0, c.put(to, st.encode(&c.s.cfg.World))
 }
 
 func (c *call) statPath(dirfd int, name string, flags int) (stat, error) {

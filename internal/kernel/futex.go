@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"encoding/binary"
+
 	"golang.org/x/sys/unix"
 
 	"symchef/internal/mem"
@@ -22,6 +24,12 @@ func (c *call) sysFutex() (uint64, error) {
 	addr, op, val := c.a[0], c.a[1]&^(128|futexRealtime), uint32(c.a[2])
 	if addr%4 != 0 {
 		return 0, unix.EINVAL
+	}
+	if op != futexWait && op != futexWaitBits {
+		c.s.futexStep(c.p.Mem, addr, true, false, c.step("futex", ""))
+		if op == futexRequeue || op == futexCmpRequeue || op == futexWakeOp {
+			c.s.futexStep(c.p.Mem, c.a[4], true, false, c.step("futex", ""))
+		}
 	}
 	switch op {
 	case futexWait, futexWaitBits:
@@ -61,7 +69,7 @@ func (c *call) futexWait(addr, op uint64, val uint32) (uint64, error) {
 		}
 		return 0, blocked(w)
 	}
-	v, err := c.u32(addr)
+	v, err := c.futexWord(addr, c.a[3] != 0)
 	if err != nil {
 		return 0, err
 	}
@@ -88,7 +96,20 @@ func (c *call) futexWait(addr, op uint64, val uint32) (uint64, error) {
 	if v != val {
 		return 0, unix.EAGAIN
 	}
+	c.s.futexStep(c.p.Mem, addr, false, w.Deadline != 0, c.step("futex", ""))
 	return 0, blocked(w)
+}
+
+// futexWord is the word at which the call is to wait. How it looks to the C library's own waits says nothing about schedules.
+func (c *call) futexWord(addr uint64, timed bool) (uint32, error) {
+	b, err := c.look(addr, 4)
+	if err != nil {
+		return 0, err
+	}
+	if s := c.s; s.order != nil && !s.cWaits(addr, timed) {
+		s.callAccess(addr, 4, false)
+	}
+	return binary.LittleEndian.Uint32(b), nil
 }
 
 // wake wakes up to n tasks that wait at addr with one of the bits, oldest first.
@@ -100,6 +121,7 @@ func (s *System) wake(m *mem.Space, addr uint64, n int, bits uint32) uint64 {
 			break
 		}
 		t.Wait.Woken = true
+		s.woken(t, s.cur)
 		done++
 	}
 	return done

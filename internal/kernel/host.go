@@ -32,7 +32,8 @@ type Host struct {
 	files   map[string]*mem.Backing
 	opened  map[string]error
 	asked   []Consulted
-	present map[Consulted]bool
+	noted   map[[2]string]bool // kind and path of what is in asked
+	digests map[string]string  // of regular files, see Record
 }
 
 type lstatAnswer struct {
@@ -44,7 +45,7 @@ type lstatAnswer struct {
 func NewHost() *Host {
 	return &Host{
 		stats: map[string]lstatAnswer{}, links: map[string]string{}, dirs: map[string][]dirent{},
-		files: map[string]*mem.Backing{}, opened: map[string]error{}, present: map[Consulted]bool{},
+		files: map[string]*mem.Backing{}, opened: map[string]error{}, noted: map[[2]string]bool{}, digests: map[string]string{},
 	}
 }
 
@@ -55,10 +56,11 @@ func (h *Host) Consulted() []Consulted {
 	return append([]Consulted(nil), h.asked...)
 }
 
-func (h *Host) record(path, kind, digest string) {
-	if c := (Consulted{path, kind, digest}); !h.present[c] {
-		h.present[c] = true
-		h.asked = append(h.asked, c)
+// record notes a question, once. Its answer stays the same.
+func (h *Host) record(path, kind string, digest func() string) {
+	if at := [2]string{kind, path}; !h.noted[at] {
+		h.noted[at] = true
+		h.asked = append(h.asked, Consulted{path, kind, digest()})
 	}
 }
 
@@ -90,23 +92,23 @@ func (h *Host) lstat(path string) (stat, error) {
 	if !ok {
 		a.st, a.err = hostStat(path)
 		h.stats[path] = a
-		h.record(path, "stat", statDigest(a.st, a.err))
 	}
+	h.record(path, "stat", func() string { return statDigest(a.st, a.err) })
 	return a.st, a.err
 }
 
 func (h *Host) readlink(path string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t, ok := h.links[path]; ok {
-		return t, nil
+	t, ok := h.links[path]
+	if !ok {
+		var err error
+		if t, err = os.Readlink(path); err != nil {
+			return "", errnoOf(err)
+		}
+		h.links[path] = t
 	}
-	t, err := os.Readlink(path)
-	if err != nil {
-		return "", errnoOf(err)
-	}
-	h.links[path] = t
-	h.record(path, "link", t)
+	h.record(path, "link", func() string { return t })
 	return t, nil
 }
 
@@ -137,15 +139,15 @@ func dirDigest(l []dirent) string {
 func (h *Host) readDir(path string) ([]dirent, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if l, ok := h.dirs[path]; ok {
-		return l, nil
+	l, ok := h.dirs[path]
+	if !ok {
+		var err error
+		if l, err = hostDir(path); err != nil {
+			return nil, err
+		}
+		h.dirs[path] = l
 	}
-	l, err := hostDir(path)
-	if err != nil {
-		return nil, err
-	}
-	h.dirs[path] = l
-	h.record(path, "dir", dirDigest(l))
+	h.record(path, "dir", func() string { return dirDigest(l) })
 	return l, nil
 }
 
@@ -162,7 +164,7 @@ func (h *Host) open(path string) (*mem.Backing, error) {
 	b, err := readHost(path)
 	h.files[path], h.opened[path] = b, err
 	if err != nil {
-		h.record(path, "open", err.Error())
+		h.record(path, "open", err.Error)
 	}
 	return b, err
 }
@@ -199,27 +201,26 @@ func errnoOf(err error) error {
 	return unix.EIO
 }
 
-// Revalidate asks the host every question again and returns an error naming the
-// first answer that has changed.
-func Revalidate(list []Consulted) error {
+// Revalidate asks h every question of list and returns an error naming the first answer that is another one. The questions count
+// as asked: whoever goes on with what list led to has asked them.
+func (h *Host) Revalidate(list []Consulted) error {
 	for _, c := range list {
 		var now string
 		switch c.Kind {
 		case "stat":
-			now = statDigest(hostStat(c.Path))
+			now = statDigest(h.lstat(c.Path))
 		case "dir":
-			l, err := hostDir(c.Path)
+			l, err := h.readDir(c.Path)
 			if now = dirDigest(l); err != nil {
 				now = err.Error()
 			}
 		case "link":
-			t, err := os.Readlink(c.Path)
+			t, err := h.readlink(c.Path)
 			if now = t; err != nil {
 				now = err.Error()
 			}
 		case "open":
-			_, err := readHost(c.Path)
-			if err != nil {
+			if _, err := h.open(c.Path); err != nil {
 				now = err.Error()
 			}
 		default:

@@ -358,6 +358,16 @@ func TestVirtualTree(t *testing.T) {
 	if !bytes.Contains(m.peek(buf, int(n)), []byte("guest\x00")) {
 		t.Error("the mount point is not listed")
 	}
+	root := m.must(2, m.str("/"), unix.O_DIRECTORY, 0)
+	for {
+		n := m.must(217, root, buf, 4096)
+		if n == 0 {
+			break
+		}
+		if bytes.Contains(m.peek(buf, int(n)), []byte("symchef\x00")) {
+			t.Error("/ lists what is not there in replay")
+		}
+	}
 }
 
 // TestTime: sleeping jumps, instructions count, and nothing else does.

@@ -82,6 +82,7 @@ func (s *System) lowerStat(p *Process, at string) (stat, error) {
 	if err == unix.ENOENT && s.aboveMount(at) {
 		return stat{Dev: overlayDev + 1, Ino: fnv(at), Nlink: 2, Mode: unix.S_IFDIR | 0o555, Size: 4096, Blocks: 8, Atime: Epoch, Mtime: Epoch, Ctime: Epoch}, nil
 	}
+	st.Atime += int64(s.cfg.World.Later) // it is not known who else reads the file
 	return st, err
 }
 
@@ -163,7 +164,7 @@ func (s *System) lowerDir(p *Process, at string) ([]dirent, error) {
 	}
 	for m := range s.cfg.Virtual {
 		rest, ok := strings.CutPrefix(m, strings.TrimSuffix(at, "/")+"/")
-		if !ok {
+		if !ok || at == "/" { // as in replay: it is there for whoever knows, the listing of / does not have it
 			continue
 		}
 		name, _, _ := strings.Cut(rest, "/")

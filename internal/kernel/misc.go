@@ -14,7 +14,7 @@ const (
 
 func (c *call) sysUname() (uint64, error) {
 	b := make([]byte, 6*65)
-	for i, t := range []string{"Linux", unameNode, unameRelease, "#1 SMP", "x86_64", "(none)"} {
+	for i, t := range []string{"Linux", c.s.cfg.World.host().node, c.s.cfg.World.host().release, "#1 SMP", "x86_64", "(none)"} {
 		copy(b[65*i:], t)
 	}
 	return 0, c.put(c.a[0], b)
@@ -24,8 +24,11 @@ func (c *call) sysSysinfo() (uint64, error) {
 	b := make([]byte, 112) // struct sysinfo, sysinfo(2)
 	le := binary.LittleEndian
 	le.PutUint64(b, uint64(c.s.Now())/1e9)
-	le.PutUint64(b[32:], 4<<30)
-	le.PutUint64(b[40:], 4<<30)
+	for i, load := range c.s.cfg.World.host().loads {
+		le.PutUint64(b[8+8*i:], load)
+	}
+	le.PutUint64(b[32:], c.s.cfg.World.host().memory)
+	le.PutUint64(b[40:], c.s.cfg.World.host().memory)
 	le.PutUint16(b[80:], uint16(len(c.s.tasks)))
 	put32(b[104:], 1)
 	return 0, c.put(c.a[0], b)
@@ -69,15 +72,16 @@ func (c *call) sameIDs(id, n int) (uint64, error) {
 	return 0, nil
 }
 
-// sysGetgroups: the process has one group, its own.
+// sysGetgroups: the process has one group, its own; elsewhere none.
 func (c *call) sysGetgroups() (uint64, error) {
+	n := c.s.cfg.World.host().groups
 	switch {
-	case c.a[0] == 0:
-		return 1, nil
-	case c.arg32(0) < 1:
+	case c.a[0] == 0 || n == 0:
+		return uint64(n), nil
+	case c.arg32(0) < n:
 		return 0, unix.EINVAL
 	}
-	return 1, c.put32(c.a[1], uint32(c.s.cfg.GID))
+	return uint64(n), c.put32(c.a[1], uint32(c.s.cfg.GID))
 }
 
 // sysOK is a call without a visible effect here.
@@ -100,67 +104,12 @@ func (c *call) sysGetrandom() (uint64, error) {
 	return n, c.put(c.a[0], c.s.randomBytes(int(n)))
 }
 
-const unlimited = ^uint64(0)
-
-// limit returns the soft and hard limit of a resource, getrlimit(2).
-func limit(resource int) (uint64, uint64) {
-	switch resource {
-	case unix.RLIMIT_STACK:
-		return 8 << 20, unlimited
-	case unix.RLIMIT_NOFILE:
-		return maxFds, maxFds
-	case unix.RLIMIT_CORE:
-		return 0, unlimited
-	case unix.RLIMIT_NPROC:
-		return maxTasks, maxTasks
-	}
-	return unlimited, unlimited
-}
-
-func (c *call) sysGetrlimit() (uint64, error) {
-	if c.a[0] > 15 {
-		return 0, unix.EINVAL
-	}
-	soft, hard := limit(int(c.a[0]))
-	return 0, c.put64(c.a[1], soft, hard)
-}
-
-func (c *call) sysSetrlimit() (uint64, error) { return c.rlimit(c.a[0], c.a[1], 0) }
-
-func (c *call) sysPrlimit64() (uint64, error) {
-	if c.a[0] != 0 && c.arg32(0) != c.p.PID {
-		return 0, unix.ESRCH
-	}
-	return c.rlimit(c.a[1], c.a[2], c.a[3])
-}
-
-// rlimit accepts new limits and does not enforce them.
-func (c *call) rlimit(resource, set, get uint64) (uint64, error) {
-	if resource > 15 {
-		return 0, unix.EINVAL
-	}
-	if set != 0 {
-		w, err := c.words(set, 2)
-		if err != nil {
-			return 0, err
-		}
-		if w[0] > w[1] {
-			return 0, unix.EINVAL
-		}
-	}
-	if get != 0 {
-		soft, hard := limit(int(resource))
-		return 0, c.put64(get, soft, hard)
-	}
-	return 0, nil
-}
-
-// sysGetrusage tells user time only.
+// sysGetrusage tells user time, and of memory some number.
 func (c *call) sysGetrusage() (uint64, error) {
 	w := make([]uint64, 18)
 	if c.a[0] != uint64(0xffffffffffffffff) { // RUSAGE_CHILDREN is -1
 		t := uint64(c.s.worked())
-		w[0], w[1] = t/1e9, t%1e9/1e3
+		w[0], w[1], w[4] = t/1e9, t%1e9/1e3, uint64(4000*c.s.cfg.World.pace())
 	}
 	return 0, c.put64(c.a[1], w...)
 }
@@ -169,7 +118,7 @@ func (c *call) sysSchedGetaffinity() (uint64, error) {
 	if c.a[1] < 8 || c.a[1]%8 != 0 {
 		return 0, unix.EINVAL
 	}
-	return 8, c.put64(c.a[2], 1)
+	return 8, c.put64(c.a[2], c.s.cfg.World.host().processors)
 }
 
 func (c *call) sysSchedGetparam() (uint64, error) { return 0, c.put32(c.a[1], 0) }

@@ -26,6 +26,15 @@ const low32, high32 = 1 << 30, 1 << 31
 // maxMap bounds one mapping in bytes; beyond it mmap returns ENOMEM.
 const maxMap = 1 << 46
 
+// maxData bounds one mapping of memory that a program may write, in bytes: Linux gives no more than it has (overcommit_memory 0), and
+// so does a replay (RLIMIT_DATA).
+const maxData = 4 << 30
+
+// tooMuch reports whether a mapping of size bytes is more than a program may have for itself.
+func tooMuch(a *mem.Area, size uint64) bool {
+	return !a.Shared && a.Prot&guest.ProtWrite != 0 && size > maxData
+}
+
 func (c *call) sysMmap() (uint64, error) {
 	const fixed, noReplace = unix.MAP_FIXED, unix.MAP_FIXED_NOREPLACE
 	addr, length, flags, off := c.a[0], c.a[1], c.a[3], c.a[5]
@@ -42,6 +51,9 @@ func (c *call) sysMmap() (uint64, error) {
 		a.Shared = true
 	default:
 		return 0, unix.EINVAL
+	}
+	if tooMuch(&a, length) {
+		return 0, unix.ENOMEM
 	}
 	if flags&(unix.MAP_HUGETLB|unix.MAP_ANONYMOUS) == unix.MAP_HUGETLB|unix.MAP_ANONYMOUS {
 		return 0, unix.ENOMEM // there are no huge pages
@@ -82,11 +94,14 @@ func (c *call) sysMmap() (uint64, error) {
 	default:
 		addr = guest.PageUp(addr)
 		if addr < minAddr || addr+size > loader.StackTop || !free(m, addr, size) {
-			addr = m.FindGap(size, loader.MmapTop)
+			addr = m.FindGap(size, c.s.cfg.World.mmapTop())
 		}
 		if addr < minAddr {
 			return 0, unix.ENOMEM
 		}
+	}
+	if !c.mayMap(size) {
+		return 0, unix.ENOMEM
 	}
 	a.Start, a.End = addr, addr+size
 	if a.Shared && a.Back == nil && a.Obj == 0 {
@@ -98,14 +113,28 @@ func (c *call) sysMmap() (uint64, error) {
 	if err := c.s.shareCode(a); err != nil {
 		return 0, err
 	}
+	inside := size // of the file, in pages
+	if a.Back != nil {
+		inside = min(size, guest.PageUp(uint64(len(a.Back.Data)))-min(off, guest.PageUp(uint64(len(a.Back.Data)))))
+	}
+	if beyond := size - inside; beyond > 0 && beyond < mem.NoObject-guest.PageSize {
+		tail := mem.Area{Start: addr + inside, End: a.End, Prot: a.Prot, Name: a.Name, Off: off + inside, Shared: a.Shared, ReadOnly: a.ReadOnly, Obj: guest.PageSize}
+		if m.MapArea(tail) != nil {
+			return 0, unix.ENOMEM
+		}
+		a.End = addr + inside
+	}
+	if a.Start == a.End {
+		return addr, nil
+	}
 	if err := m.MapArea(a); err != nil {
 		return 0, unix.ENOMEM
 	}
 	if !sym.IsConcrete() {
-		n := min(size, uint64(len(sym.Data)))
-		_ = m.Protect(addr, size, guest.ProtRead|guest.ProtWrite)
+		n := min(inside, uint64(len(sym.Data)))
+		_ = m.Protect(addr, inside, guest.ProtRead|guest.ProtWrite)
 		_ = m.WriteSym(addr, sym.Slice(0, int(n)))
-		_ = m.Protect(addr, size, a.Prot)
+		_ = m.Protect(addr, inside, a.Prot)
 	}
 	return addr, nil
 }
@@ -187,6 +216,8 @@ func (c *call) sysMprotect() (uint64, error) {
 	for _, a := range c.p.Mem.Areas() {
 		switch {
 		case a.End <= c.a[0] || a.Start >= c.a[0]+size:
+		case !a.Shared && c.a[2]&uint64(guest.ProtWrite) != 0 && min(a.End, c.a[0]+size)-max(a.Start, c.a[0]) > maxData:
+			return 0, unix.ENOMEM
 		case a.ReadOnly && c.a[2]&uint64(guest.ProtWrite) != 0:
 			return 0, unix.EACCES
 		case a.Obj == 0 && a.Shared && c.a[2]&uint64(guest.ProtWrite) != 0:
@@ -214,7 +245,7 @@ const anonymousName = "/dev/zero (deleted)"
 // shareCode marks the object of an executable area as code, if it shows one.
 func (s *System) shareCode(a mem.Area) error {
 	switch {
-	case a.Obj == 0 || a.Prot&guest.ProtExec == 0:
+	case a.Obj == 0 || a.Nothing() || a.Prot&guest.ProtExec == 0:
 		return nil
 	case a.Name != anonymousName:
 		return unsupported(execShared)
@@ -270,6 +301,12 @@ func (c *call) sysMremap() (uint64, error) {
 	if a == nil || !m.Mapped(addr, max(oldSize, 1), 0) {
 		return 0, unix.EFAULT
 	}
+	if tooMuch(a, newSize) {
+		return 0, unix.ENOMEM
+	}
+	if newSize > oldSize && !c.mayMap(newSize-oldSize) {
+		return 0, unix.ENOMEM
+	}
 	if oldSize == 0 || a.Obj != 0 && newSize > oldSize && (a.Obj+addr-a.Start)%objectRoom+newSize > objectRoom {
 		return 0, unsupported("mremap of shared memory to an unusual size")
 	}
@@ -301,7 +338,7 @@ func (c *call) sysMremap() (uint64, error) {
 	}
 	to := c.a[4]
 	if flags&fixed == 0 {
-		if to = m.FindGap(newSize, loader.MmapTop); to < minAddr {
+		if to = m.FindGap(newSize, c.s.cfg.World.mmapTop()); to < minAddr {
 			return 0, unix.ENOMEM
 		}
 	} else if to%guest.PageSize != 0 || to < minAddr || to+newSize > guest.AddrLimit || to < addr+oldSize && addr < to+newSize {
@@ -337,14 +374,14 @@ func zero(b []byte) bool {
 
 func (c *call) sysBrk() (uint64, error) {
 	p, m, want := c.p, c.p.Mem, c.a[0]
-	if want < p.BrkStart || want > p.BrkStart+maxMap {
+	if want < p.BrkStart || want > p.BrkStart+maxData {
 		return p.Brk, nil
 	}
 	old, end := guest.PageUp(p.Brk), guest.PageUp(want)
 	switch {
 	case end > old:
 		// A page stays free above the heap, as with the kernel's stack guard gap.
-		if !free(m, old, end-old+guest.PageSize) {
+		if !free(m, old, end-old+guest.PageSize) || !c.mayMap(end-old) {
 			return p.Brk, nil
 		}
 		err := m.MapArea(mem.Area{Start: old, End: end, Prot: guest.ProtRead | guest.ProtWrite, Name: "[heap]"})
@@ -354,6 +391,7 @@ func (c *call) sysBrk() (uint64, error) {
 	case end < old:
 		_ = m.Unmap(end, old-end)
 	}
+	c.moved = [2]uint64{min(old, end), max(old, end)}
 	p.Brk = want
 	return want, nil
 }

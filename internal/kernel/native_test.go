@@ -16,12 +16,11 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"symchef/internal/seed"
 )
 
-var (
-	seedFlag  = flag.Int64("kernel.seed", 0, "seed of TestRandomCallsAgainstLinux; 0: some fixed ones")
-	stepsFlag = flag.Int("kernel.steps", 3000, "calls per seed")
-)
+var stepsFlag = flag.Int("kernel.steps", 3000, "calls per seed")
 
 // fdPair is a descriptor of the model and the one that stands for it natively.
 type fdPair struct{ model, native uint64 }
@@ -427,14 +426,10 @@ func ptr(at uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a
 
 // TestRandomCallsAgainstLinux makes random file calls on both sides.
 func TestRandomCallsAgainstLinux(t *testing.T) {
-	seeds := []int64{1, 2, 3, 4, 5, 6}
-	if *seedFlag != 0 {
-		seeds = []int64{*seedFlag}
-	}
-	for _, seed := range seeds {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+	for i := range 6 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			b := newBoth(t)
-			r := rand.New(rand.NewSource(seed))
+			r := rand.New(rand.NewSource(int64(seed.Of(t))))
 			names := []local{"a", "b", "c", "d", "d/x", "d/e", "d/e/y", "l", "f", "f/g", "d/l2", "f/g/h", "a/", "d/.", "d/e/.."}
 			path := func() local { return names[r.Intn(len(names))] }
 			var fds []fdPair
@@ -445,7 +440,10 @@ func TestRandomCallsAgainstLinux(t *testing.T) {
 				return fds[r.Intn(len(fds))]
 			}
 			// Calls fork now and then: the fork must go on exactly alike.
-			for range *stepsFlag {
+			for step := range *stepsFlag {
+				if step%500 == 499 {
+					b.sameEffects()
+				}
 				buf := make([]byte, r.Intn(6000))
 				r.Read(buf)
 				off := []int{0, 1, 4095, 4096, 5000, -1}[r.Intn(6)]

@@ -112,8 +112,9 @@ func (s *System) nodeStat(i int) stat {
 		st.Size = 4096
 	case unix.S_IFLNK:
 		st.Size = int64(len(n.Target))
+		return st // it is in the inode
 	}
-	st.Blocks = (st.Size + 511) / 512
+	st.Blocks = (st.Size + 4095) / 4096 * 8 // as if nothing were a hole
 	return st
 }
 

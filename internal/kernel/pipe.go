@@ -59,6 +59,7 @@ func (c *call) setPipeSize(i, n int) (uint64, error) {
 func (s *System) dropPipe(i int) {
 	if p := s.pipes.get(i); p.Readers == 0 && p.Writers == 0 {
 		s.pipes.del(i)
+		s.forgetChannel("pipe", i)
 	}
 }
 
@@ -73,7 +74,7 @@ func (c *call) pipe2(flags int) (uint64, error) {
 		return 0, err
 	}
 	i := c.s.pipes.add(c.s.owner, &pipe{Readers: 1, Writers: 1})
-	name := pipeName(i)
+	name := c.s.pipeName(16 + i)
 	status := flags & unix.O_NONBLOCK
 	a := &file{Kind: filePipe, Flags: unix.O_RDONLY | status, Path: name, In: i, Out: -1}
 	b := &file{Kind: filePipe, Flags: unix.O_WRONLY | status, Path: name, In: -1, Out: i}

@@ -31,6 +31,9 @@ func (c *call) waitFile(i int, events uint32) error {
 // ready returns the poll(2) events that file i has now.
 func (s *System) ready(i int) uint32 {
 	f := s.files.get(i)
+	if s.calling {
+		s.polled = append(s.polled, i)
+	}
 	if f == nil {
 		return unix.POLLNVAL
 	}
@@ -94,6 +97,9 @@ func (s *System) ready(i int) uint32 {
 
 // fires returns the events that watch w has to tell.
 func (s *System) fires(w epollWatch) uint32 {
+	if s.calling {
+		s.polled = append(s.polled, w.File)
+	}
 	if w.Off || w.Events&unix.EPOLLET != 0 && w.Told == 1+s.activity(w.File) {
 		return 0
 	}
@@ -155,7 +161,7 @@ func (c *call) sysPpoll() (uint64, error) {
 
 func (c *call) poll(d Time, forever bool) (uint64, error) {
 	n := c.a[1]
-	if n > maxFds {
+	if n > uint64(c.p.fdLimit()) {
 		return 0, unix.EINVAL
 	}
 	b, err := c.bytes(c.a[0], 8*n)
@@ -233,7 +239,7 @@ func (c *call) selectFds(d Time, forever bool) (uint64, error) {
 	if n < 0 {
 		return 0, unix.EINVAL
 	}
-	n = min(n, maxFds)
+	n = min(n, max(softFds, len(c.p.Fds)))
 	size := uint64(n+63) / 64 * 8
 	want := [3]uint32{unix.POLLIN | unix.POLLHUP | unix.POLLERR, unix.POLLOUT | unix.POLLERR, unix.POLLPRI}
 	var sets, out [3][]byte

@@ -2,7 +2,10 @@ package kernel
 
 import (
 	"fmt"
+	"maps"
+	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,10 +50,29 @@ var procFixed = map[string]string{
 	"/proc/sys/vm/max_map_count":          "65530\n",
 	"/proc/sys/fs/pipe-max-size":          "1048576\n",
 	"/proc/sys/net/core/somaxconn":        "4096\n",
+	bootID:                                "5e0f3c52-8a3e-4c0e-8d6c-3b7c55c0b9a4\n",
 }
 
+const bootID = "/proc/sys/kernel/random/boot_id"
+
+// procMade are those with a content of the moment.
+var procMade = map[string]func(*System) string{
+	"/proc/uptime": func(s *System) string {
+		t := s.Now() / 1e7
+		return fmt.Sprintf("%d.%02d 0.00\n", t/100, t%100)
+	},
+	"/proc/sys/kernel/random/uuid": func(s *System) string { // random(4): version 4, variant 1
+		b := s.randomBytes(16)
+		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+		return fmt.Sprintf("%x-%x-%x-%x-%x\n", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	},
+}
+
+// procNames are the names of procFixed and procMade.
+var procNames = slices.Concat(slices.Sorted(maps.Keys(procFixed)), []string{"/proc/uptime", "/proc/sys/kernel/random/uuid"})
+
 // procSelf are the files of /proc/PID.
-var procSelf = []string{"auxv", "cmdline", "comm", "cwd", "environ", "exe", "fd", "maps", "root", "stat", "statm", "status"}
+var procSelf = []string{"auxv", "cmdline", "comm", "cwd", "environ", "exe", "fd", "limits", "maps", "root", "stat", "statm", "status"}
 
 func synthetic(p string) bool {
 	return under(p, "/dev") || under(p, "/proc") || under(p, "/sys")
@@ -111,12 +133,12 @@ func (s *System) synthStat(p *Process, at string) (stat, error) {
 		}
 		return stat{}, unix.ENOENT
 	}
-	if _, ok := procFixed[at]; ok {
-		st.Mode = unix.S_IFREG | 0o444
-		return st, nil
-	}
-	for f := range procFixed {
-		if under(f, at) {
+	for _, f := range procNames {
+		switch {
+		case f == at:
+			st.Mode = unix.S_IFREG | 0o444
+			return st, nil
+		case under(f, at):
 			return dir()
 		}
 	}
@@ -138,7 +160,7 @@ func (s *System) synthStat(p *Process, at string) (stat, error) {
 			}
 		}
 	}
-	return stat{}, unix.ENOENT
+	return s.beyondStat(p, at, st)
 }
 
 func (s *System) synthLink(p *Process, at string) (string, error) {
@@ -171,6 +193,9 @@ func (s *System) synthLink(p *Process, at string) (string, error) {
 			return s.files.get(p.Fds[fd].File).Path, nil
 		}
 	}
+	if to, err := os.Readlink(s.beyond(p, at)); err == nil {
+		return to, nil
+	}
 	return "", unix.ENOENT
 }
 
@@ -179,7 +204,9 @@ func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 	switch tail, self := s.self(p, at); {
 	case at == "/dev":
 		for n := range devices {
-			names = append(names, n)
+			if n != "symchef" { // it is there for whoever knows
+				names = append(names, n)
+			}
 		}
 		for n := range devLinks {
 			names = append(names, n)
@@ -190,16 +217,16 @@ func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 			names = append(names, strconv.Itoa(i))
 		}
 	case self && tail == "":
-		names = procSelf
+		names = slices.Clone(procSelf)
 	case self && tail == "fd":
 		for i, f := range p.Fds {
-			if f.File >= 0 {
+			if f.File >= 0 && s.files.get(f.File).Kind != fileDevice { // which no native run has
 				names = append(names, strconv.Itoa(i))
 			}
 		}
 	default:
 		seen := map[string]bool{}
-		for f := range procFixed {
+		for _, f := range procNames {
 			if rest, ok := strings.CutPrefix(f, at+"/"); ok {
 				seen[strings.SplitN(rest, "/", 2)[0]] = true
 			}
@@ -214,8 +241,10 @@ func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 			names = append(names, n)
 		}
 	}
+	names = append(names, s.beyondDir(p, at)...)
+	slices.Sort(names)
 	var out []dirent
-	for _, n := range names {
+	for _, n := range slices.Compact(names) {
 		if st, err := s.synthStat(p, path.Join(at, n)); err == nil {
 			out = append(out, dirent{n, st.Ino, byte(st.Mode >> 12 & 15)})
 		}
@@ -226,14 +255,22 @@ func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 
 // synthText returns the content of a made-up regular file; proc(5).
 func (s *System) synthText(p *Process, at string) ([]byte, error) {
-	if t, ok := procFixed[at]; ok {
+	if t, ok := s.cfg.World.host().proc[at]; ok {
 		return []byte(t), nil
 	}
+	if f := procMade[at]; f != nil {
+		return []byte(f(s)), nil
+	}
 	tail, ok := s.self(p, at)
+	if !ok && s.cfg.World.Beyond {
+		return []byte("elsewhere\n"), nil
+	}
 	if !ok {
 		return nil, unix.ENOENT
 	}
 	switch tail {
+	case "limits":
+		return []byte(p.Limits.text()), nil
 	case "maps":
 		return []byte(mapsText(p)), nil
 	case "comm":
@@ -246,10 +283,14 @@ func (s *System) synthText(p *Process, at string) ([]byte, error) {
 		return fmt.Appendf(nil, "%d (%s) R %d %d %d 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 			p.PID, p.Comm, p.Parent, p.Group, p.Session), nil
 	case "statm":
-		return []byte("1000 1000 500 100 0 500 0\n"), nil
+		n := 1000 * s.cfg.World.pace()
+		return fmt.Appendf(nil, "%d %d 500 100 0 500 0\n", n, n), nil
 	case "status":
 		return fmt.Appendf(nil, "Name:\t%s\nState:\tR (running)\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\nUid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nThreads:\t1\n",
 			p.Comm, p.PID, p.PID, p.Parent, s.cfg.UID, s.cfg.UID, s.cfg.UID, s.cfg.UID, s.cfg.GID, s.cfg.GID, s.cfg.GID, s.cfg.GID), nil
+	}
+	if s.cfg.World.Beyond {
+		return []byte("elsewhere\n"), nil
 	}
 	return nil, unix.EACCES
 }

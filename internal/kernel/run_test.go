@@ -67,7 +67,7 @@ func TestSnapshotBehavesAlike(t *testing.T) {
 			t.Logf("ended before %d", cut)
 			break
 		}
-		if err := kernel.Revalidate(sys.Consulted()); err != nil {
+		if err := kernel.NewHost().Revalidate(sys.Consulted()); err != nil {
 			t.Errorf("cut %d: %v", cut, err)
 		}
 		data, err := sys.Marshal()
@@ -144,13 +144,13 @@ func TestRevalidate(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	list := host.Consulted()
-	if err := kernel.Revalidate(list); err != nil {
+	if err := kernel.NewHost().Revalidate(list); err != nil {
 		t.Error(err)
 	}
 	if err := os.WriteFile(file, []byte("#!/nonexistent/interpreter\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if kernel.Revalidate(list) == nil {
+	if kernel.NewHost().Revalidate(list) == nil {
 		t.Error("a changed file was not noticed")
 	}
 }

@@ -13,7 +13,7 @@ import (
 // mapped up to the end of the file's last page; behind that a mapping gives SIGBUS.
 
 // objectRoom is the unit in which objects get addresses, in bytes.
-const objectRoom = maxFile
+const objectRoom = mem.NoObject
 
 const readWrite = guest.ProtRead | guest.ProtWrite
 

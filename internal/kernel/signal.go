@@ -95,8 +95,20 @@ func (s *System) post(t *Task, p *Process, info siginfo) {
 	if !p.Dead {
 		s.jobControl(p, info.Sig)
 	}
-	if p.Dead || p.Actions[info.Sig].ignores(info.Sig) && !s.blockedBy(t, p, info.Sig) {
+	if info.Sig == int(unix.SIGCHLD) {
+		s.childTells(p)
+	}
+	ignored := p.Actions[info.Sig].ignores(info.Sig)
+	if ignored && info.Sig == int(unix.SIGCONT) {
+		s.signalled(p, t, info.Sig) // whether it has stopped by then is another matter
+	}
+	if p.Dead || ignored && !s.blockedBy(t, p, info.Sig) {
 		return
+	}
+	if info.Sig == int(unix.SIGCHLD) && ignored {
+		// seen only by who looks for it: childTells
+	} else if info.Code <= 0 && info.PID != 0 && info.Code != siTimer || info.Sig == int(unix.SIGCHLD) || info.Code == 0x80 && info.Sig != int(unix.SIGALRM) {
+		s.signalled(p, t, info.Sig)
 	}
 	if *pending&bit(info.Sig) != 0 && info.Sig < 32 {
 		return
@@ -284,6 +296,7 @@ func (s *System) force(info siginfo) Outcome {
 // Fault tells the current task of an access to memory that it may not make; PC
 // is at the instruction.
 func (s *System) Fault(addr uint64, write bool) Outcome {
+	s.entered++
 	sig, code := unix.SIGSEGV, 1 // SEGV_MAPERR
 	if m := s.cur.proc.Mem; m.Find(addr) != nil {
 		code = 2 // SEGV_ACCERR
@@ -300,6 +313,7 @@ func (s *System) Fault(addr uint64, write bool) Outcome {
 
 // Raise tells the current task of a trap that gives signal sig.
 func (s *System) Raise(sig int) Outcome {
+	s.entered++
 	info := siginfo{Sig: sig, Addr: s.cur.CPU.PC}
 	switch unix.Signal(sig) {
 	case unix.SIGFPE:
@@ -552,6 +566,9 @@ func (c *call) sysRtSigaction() (uint64, error) {
 	if w == nil {
 		return 0, nil
 	}
+	if sig == int(unix.SIGCHLD) {
+		c.seesChild("rt_sigaction")
+	}
 	n := *c.p.Actions
 	n[sig] = sigaction{w[0], w[1], w[2], w[3] &^ unblockable}
 	c.p.Actions = &n
@@ -601,6 +618,7 @@ func (c *call) sysRtSigprocmask() (uint64, error) {
 }
 
 func (c *call) sysRtSigpending() (uint64, error) {
+	c.seesChild("rt_sigpending")
 	return 0, c.put64(c.a[0], (c.t.Pending|c.p.Pending)&c.t.Mask)
 }
 
@@ -652,6 +670,9 @@ func (c *call) sysRtSigtimedwait() (uint64, error) {
 		if err := c.room(c.a[1], 128); err != nil {
 			return 0, err
 		}
+	}
+	if set&bit(int(unix.SIGCHLD)) != 0 {
+		c.seesChild("rt_sigtimedwait")
 	}
 	if info, ok := c.t.take(set &^ unblockable); ok {
 		if c.a[1] != 0 {
@@ -730,7 +751,7 @@ func (c *call) sysKill() (uint64, error) {
 	}
 	pid, found := c.arg32(0), false
 	for _, q := range slices.Clone(c.s.procs) {
-		if !(pid == q.PID || pid == 0 && q.Group == c.p.Group || pid == -1 && q != c.p && q.PID != firstPID || pid < -1 && q.Group == -pid) {
+		if !(pid == q.PID || pid == 0 && q.Group == c.p.Group || pid == -1 && q != c.p && q.PID != c.s.cfg.World.firstPID() || pid < -1 && q.Group == -pid) {
 			continue
 		}
 		if found = true; info.Sig != 0 {

@@ -48,6 +48,7 @@ type image struct {
 	Ports               uint32
 	Nodes               []nodeImage
 	TTYs                []ttyImage
+	Segments            []segmentImage
 	Out                 [3][]byte
 }
 
@@ -95,6 +96,11 @@ type fileImage struct {
 type pipeImage struct {
 	At    int
 	State pipe
+}
+
+type segmentImage struct {
+	At    int
+	State segment
 }
 
 type ttyImage struct {
@@ -201,6 +207,11 @@ func (s *System) Marshal() ([]byte, error) {
 				}
 			}
 			im.Socks = append(im.Socks, sockImage{i, *k})
+		}
+	}
+	for i := range s.segments.rows {
+		if g := s.segments.get(i); g != nil {
+			im.Segments = append(im.Segments, segmentImage{i, *g})
 		}
 	}
 	for i := range s.ttys.rows {
@@ -486,6 +497,11 @@ func (s *System) restoreObjects(im *image, back func(int) (*mem.Backing, bool)) 
 			return false
 		}
 	}
+	for _, si := range im.Segments {
+		if g := si.State; g.Size == 0 || g.Size > maxData || g.Obj%guest.PageSize != 0 || !place(&s.segments, s.owner, si.At, &g) {
+			return false
+		}
+	}
 	for _, ti := range im.TTYs {
 		t := ti.State
 		if !place(&s.ttys, s.owner, ti.At, &t) {
@@ -577,7 +593,7 @@ func (s *System) restoreProcs(im *image, spaces []*mem.Space) bool {
 			s.cur = t
 		}
 	}
-	return s.cur != nil && s.process(firstPID) != nil
+	return s.cur != nil && s.process(s.cfg.World.firstPID()) != nil
 }
 
 // signalsMatch reports whether the set is that of the list.

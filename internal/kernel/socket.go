@@ -237,6 +237,7 @@ func (s *System) sockReady(i int) uint32 {
 func (s *System) closeSocket(i int, accepted bool) {
 	k := s.socks.get(i)
 	s.socks.del(i)
+	s.forgetChannel("socket", i)
 	for _, q := range k.Queue {
 		s.closeSocket(q, false)
 	}
@@ -329,7 +330,7 @@ func (c *call) socket(fd int) (file, i int, k *socket, err error) {
 
 // openSocket is the open file of socket i, and whether its descriptor closes on execve.
 func (c *call) openSocket(i int, flags int) (*file, bool) {
-	name := fmt.Sprintf("socket:[%d]", 4096+i)
+	name := fmt.Sprintf("socket:[%d]", 4096+uint64(i)+c.s.cfg.World.Inodes)
 	return &file{Kind: fileSocket, Flags: unix.O_RDWR | flags&unix.SOCK_NONBLOCK, Path: name, In: -1, Out: -1, Sock: i}, flags&unix.SOCK_CLOEXEC != 0
 }
 
@@ -371,6 +372,9 @@ func newSocket(domain, typ, proto int) (*socket, error) {
 
 func (c *call) sysSocket() (uint64, error) {
 	k, err := newSocket(c.arg32(0), c.arg32(1), c.arg32(2))
+	if err == unix.EAFNOSUPPORT && c.s.cfg.World.Beyond {
+		k, err = newSocket(unix.AF_UNIX, unix.SOCK_DGRAM, 0) // a kernel that knows the family
+	}
 	if err != nil {
 		return 0, err
 	}

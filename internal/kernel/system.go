@@ -39,9 +39,11 @@ type Config struct {
 	DeviceEnabled bool
 	// Host gives access to host files; one for all systems of a run. nil: a fresh one.
 	Host *Host
+	// World is the zero value except where a test case runs again to find what its outcome depends on.
+	World World
 }
 
-// Numbers of the first process; the guest never sees host pids.
+// Numbers of the first process and of its parent, in the world of explorations.
 const (
 	firstPID  = 1000
 	parentPID = 999
@@ -53,8 +55,10 @@ type System struct {
 	// it. It is the time base: see Time.
 	Retired uint64
 
-	calls  uint64 // system calls before the device was opened
-	opened uint64 // what Retired was then; 0: it has not been
+	calls   uint64 // system calls before the device was opened
+	opened  uint64 // what Retired was then; 0: it has not been
+	looked  uint64 // how often the guest has learned what time it is; see Recurs
+	entered uint64 // system calls, signals and faults; see Recurs
 
 	owner uint64 // stamp of the rows this system may write; see table
 	cfg   *Config
@@ -76,13 +80,21 @@ type System struct {
 	pipes      table[pipe] // pipes
 	socks      table[socket]
 	ttys       table[tty]
-	ports      uint32       // ports and abstract names given out so far
-	nodes      table[inode] // overlay files; 0 is unused, rootNode the root
-	stored     int64        // bytes of nodes at the most; see reserve
-	objects    *mem.Space   // what shared mappings show, see shared.go
-	lastObject uint64       // address of the last object
-	out        [3]*chunk    // what went to stdout [1] and stderr [2], newest first
-	device     int          // open file that the last device request came from
+	segments   table[segment] // System V shared memory, by identifier
+	ports      uint32         // ports and abstract names given out so far
+	nodes      table[inode]   // overlay files; 0 is unused, rootNode the root
+	stored     int64          // bytes of nodes at the most; see reserve
+	objects    *mem.Space     // what shared mappings show, see shared.go
+	lastObject uint64         // address of the last object
+	out        [3]*chunk      // what went to stdout [1] and stderr [2], newest first
+	device     int            // open file that the last device request came from
+
+	ordering  bool   // see TrackOrder
+	order     *order // nil: all that has been done comes before what the one task does
+	unordered string // see Unordered, of orders before
+	calling   bool   // a system call is being made, not only looked at; for polled
+	callName  string // of the present or the last call
+	polled    []int  // open files that it has looked at
 }
 
 // Boot loads the program: one process with one task, ready to run.
@@ -119,22 +131,23 @@ func newSystem(cfg *Config) *System {
 
 // start makes the first process, with one task and standard streams but no program.
 func (s *System) start() *Task {
-	p := &Process{PID: firstPID, process: process{Parent: parentPID, Group: firstPID, Session: parentPID, Cwd: s.cfg.Cwd, Umask: 0o022, Actions: &actions{}}}
-	t := &Task{TID: firstPID, task: task{proc: p}}
-	s.procs, s.tasks, s.cur, s.lastID = []*Process{p}, []*Task{t}, t, firstPID
+	first, parent := s.cfg.World.firstPID(), s.cfg.World.parentPID()
+	p := &Process{PID: first, process: process{Parent: parent, Group: first, Session: parent, Cwd: s.cfg.Cwd, Umask: 0o022, Limits: s.cfg.World.host().limits, Actions: &actions{}}}
+	t := &Task{TID: first, task: task{proc: p}}
+	s.procs, s.tasks, s.cur, s.lastID = []*Process{p}, []*Task{t}, t, first
 	for fd, k := range []fileKind{fileStdin, fileOut, fileErr} {
 		flags := unix.O_RDONLY
 		if fd > 0 {
 			flags = unix.O_WRONLY
 		}
-		p.Fds = append(p.Fds, fdEntry{File: s.files.add(s.owner, &file{Kind: k, Flags: flags, Refs: 1, Path: [...]string{"pipe:[1]", "pipe:[2]", "pipe:[3]"}[fd]})})
+		p.Fds = append(p.Fds, fdEntry{File: s.files.add(s.owner, &file{Kind: k, Flags: flags, Refs: 1, Path: s.pipeName(1 + fd)})})
 	}
 	return t
 }
 
 // load reads a program for p from the guest's file system.
 func (s *System) load(p *Process, path string, argv, env []string) (*loader.Image, error) {
-	prog := loader.Program{Path: path, Argv: argv, Env: env, UID: s.cfg.UID, GID: s.cfg.GID}
+	prog := loader.Program{Path: path, Argv: argv, Env: env, UID: s.cfg.UID, GID: s.cfg.GID, Moved: s.cfg.World.moved()}
 	binary.LittleEndian.PutUint64(prog.Random[:], s.random())
 	binary.LittleEndian.PutUint64(prog.Random[8:], s.random())
 	prog.Open = func(path string) (*mem.Backing, error) {
@@ -162,7 +175,8 @@ func (s *System) load(p *Process, path string, argv, env []string) (*loader.Imag
 // install makes t run a loaded image.
 func (s *System) install(t *Task, img *loader.Image, path string) {
 	p := t.proc
-	p.Mem, p.BrkStart, p.Brk, p.Exe = img.Space, img.Brk, img.Brk, img.Path
+	heap := s.cfg.World.heap(img.Brk)
+	p.Mem, p.BrkStart, p.Brk, p.Exe = img.Space, heap, heap, img.Path
 	p.Mem.Objects = s.objects
 	p.Comm = path[strings.LastIndexByte(path, '/')+1:]
 	p.Comm = p.Comm[:min(15, len(p.Comm))]
@@ -174,7 +188,9 @@ func (s *System) Fork() *System {
 	c := *s
 	s.owner, c.owner = lastOwner.Add(1), lastOwner.Add(1)
 	c.files, c.pipes, c.socks, c.ttys, c.nodes = s.files.fork(), s.pipes.fork(), s.socks.fork(), s.ttys.fork(), s.nodes.fork()
+	c.segments = s.segments.fork()
 	c.objects = s.objects.Fork()
+	c.order, c.polled = s.order.fork(), nil
 	spaces := map[*mem.Space]*mem.Space{}
 	procs := make(map[*Process]*Process, len(s.procs))
 	c.procs = make([]*Process, len(s.procs))
@@ -267,17 +283,29 @@ func (s *System) Syscall() Outcome {
 	t := s.cur
 	r := &t.CPU.R
 	nr := r[ir.RAX]
-	c := call{s: s, t: t, p: t.proc, was: t.Wait,
+	c := call{s: s, t: t, p: t.proc, mask: t.Mask, was: t.Wait,
 		a: [6]uint64{r[ir.RDI], r[ir.RSI], r[ir.RDX], r[ir.R10], r[ir.R8], r[ir.R9]}}
 	row := rowOf(nr)
 	if row == nil || row.do == nil {
 		return Outcome{Kind: Unsupported, What: describe(nr, c.a)}
 	}
 	t.Wait = wait{}
+	s.entered++
 	if c.was.Kind == waitNone { // else it was counted before it waited
 		s.called()
 	}
+	tracked, file := s.order != nil, -1
+	s.callName = row.name
+	if tracked {
+		if i, _, err := c.fd(c.arg32(0)); err == nil {
+			file = i
+		}
+		s.order.looked, s.order.way, s.polled, s.calling = nil, nil, nil, true
+	}
 	v, err := row.do(&c)
+	if s.calling = false; tracked && s.order != nil {
+		c.ordered(row, file, v, err)
+	}
 	switch e := err.(type) {
 	case nil:
 		t.CPU.Set(ir.RAX, v)
@@ -332,6 +360,9 @@ func (s *System) settle() Outcome {
 		return Outcome{Kind: Unsupported, What: what}
 	}
 	t := s.cur
+	if s.booting() { // time has passed, and no slice ends soon
+		s.fire()
+	}
 	if out, stop := s.deliver(t); stop {
 		return out
 	}

@@ -1,5 +1,7 @@
 package kernel
 
+import "strings"
+
 // level is how faithful the model of a call is.
 type level uint8
 
@@ -35,7 +37,7 @@ var calls = []syscallRow{
 	{6, "lstat", 2, partial, "as stat", (*call).sysLstat},
 	{7, "poll", 3, full, "", (*call).sysPoll},
 	{8, "lseek", 3, partial, "no holes", (*call).sysLseek},
-	{9, "mmap", 6, partial, "private and executable mappings, and shared ones of files that nobody has opened for writing, show the file as it was, without SIGBUS; no shared memory that is written and executed, no huge pages", (*call).sysMmap},
+	{9, "mmap", 6, partial, "private and executable mappings, and shared ones of files that nobody has opened for writing, show the file as it was, with the size that it had; no shared memory that is written and executed, no huge pages", (*call).sysMmap},
 	{10, "mprotect", 3, full, "", (*call).sysMprotect},
 	{11, "munmap", 2, full, "", (*call).sysMunmap},
 	{12, "brk", 1, full, "", (*call).sysBrk},
@@ -55,6 +57,9 @@ var calls = []syscallRow{
 	{26, "msync", 3, full, "", (*call).sysMsync},
 	{27, "mincore", 3, stub, "all pages resident", (*call).sysMincore},
 	{28, "madvise", 3, partial, "MADV_DONTNEED; other advice is ignored or unsupported", (*call).sysMadvise},
+	{29, "shmget", 3, partial, "identifiers as those of the first 64 segments", (*call).sysShmget},
+	{30, "shmat", 3, partial, "no SHM_EXEC", (*call).sysShmat},
+	{31, "shmctl", 3, partial, "IPC_STAT, IPC_SET, IPC_RMID; locking has no effect", (*call).sysShmctl},
 	{32, "dup", 1, full, "", (*call).sysDup},
 	{33, "dup2", 2, full, "", (*call).sysDup2},
 	{34, "pause", 0, full, "", (*call).sysPause},
@@ -87,6 +92,7 @@ var calls = []syscallRow{
 	{61, "wait4", 4, partial, "resource usage is zero", (*call).sysWait4},
 	{62, "kill", 2, full, "", (*call).sysKill},
 	{63, "uname", 1, full, "", (*call).sysUname},
+	{67, "shmdt", 1, full, "", (*call).sysShmdt},
 	{72, "fcntl", 3, partial, "locks always succeed; F_SETOWN and F_NOTIFY have no effect", (*call).sysFcntl},
 	{73, "flock", 2, stub, "always succeeds", (*call).sysFd},
 	{74, "fsync", 1, full, "", (*call).sysFd},
@@ -118,6 +124,7 @@ var calls = []syscallRow{
 	{100, "times", 1, partial, "user time only", (*call).sysTimes},
 	{101, "ptrace", 4, stub, "EPERM", (*call).sysPerm},
 	{102, "getuid", 0, full, "", (*call).sysGetuid},
+	{103, "syslog", 3, stub, "EPERM", (*call).sysPerm},
 	{104, "getgid", 0, full, "", (*call).sysGetgid},
 	{105, "setuid", 1, partial, "only to the present id", (*call).sysSetuid},
 	{106, "setgid", 1, partial, "only to the present id", (*call).sysSetgid},
@@ -142,8 +149,11 @@ var calls = []syscallRow{
 	{130, "rt_sigsuspend", 2, full, "", (*call).sysRtSigsuspend},
 	{131, "sigaltstack", 2, full, "", (*call).sysSigaltstack},
 	{133, "mknod", 3, partial, "no devices (EPERM)", (*call).sysMknod},
+	{134, "uselib", 1, stub, "ENOSYS", (*call).sysNoSys},
+	{136, "ustat", 2, stub, "ENOSYS", (*call).sysNoSys},
 	{137, "statfs", 2, stub, "one large tmpfs, half full", (*call).sysStatfs},
 	{138, "fstatfs", 2, stub, "one large tmpfs, half full", (*call).sysFstatfs},
+	{139, "sysfs", 3, stub, "ENOSYS", (*call).sysNoSys},
 	{140, "getpriority", 2, full, "", (*call).sysGetpriority},
 	{141, "setpriority", 3, partial, "kept, but all tasks have the same share", (*call).sysSetpriority},
 	{142, "sched_setparam", 2, stub, "no effect", (*call).sysOK},
@@ -154,13 +164,30 @@ var calls = []syscallRow{
 	{147, "sched_get_priority_min", 1, full, "", (*call).sysSchedPriority},
 	{149, "mlock", 2, stub, "no effect", (*call).sysMapped},
 	{150, "munlock", 2, stub, "no effect", (*call).sysMapped},
+	{153, "vhangup", 0, stub, "EPERM", (*call).sysPerm},
+	{154, "modify_ldt", 3, stub, "ENOSYS", (*call).sysNoSys},
+	{155, "pivot_root", 2, stub, "EPERM", (*call).sysPerm},
+	{156, "_sysctl", 1, stub, "ENOSYS", (*call).sysNoSys},
 	{157, "prctl", 5, partial, "names and harmless options; EINVAL for others", (*call).sysPrctl},
 	{158, "arch_prctl", 2, partial, "FS and GS; EINVAL for others", (*call).sysArchPrctl},
-	{160, "setrlimit", 2, stub, "accepted, not enforced", (*call).sysSetrlimit},
+	{159, "adjtimex", 1, stub, "EPERM", (*call).sysPerm},
+	{160, "setrlimit", 2, partial, "NOFILE, NPROC, FSIZE and AS have an effect", (*call).sysSetrlimit},
 	{161, "chroot", 1, stub, "EPERM", (*call).sysPerm},
 	{162, "sync", 0, full, "", (*call).sysOK},
+	{163, "acct", 1, stub, "EPERM", (*call).sysPerm},
+	{164, "settimeofday", 2, stub, "EPERM", (*call).sysPerm},
 	{165, "mount", 5, stub, "EPERM", (*call).sysPerm},
 	{166, "umount2", 2, stub, "EPERM", (*call).sysPerm},
+	{167, "swapon", 2, stub, "EPERM", (*call).sysPerm},
+	{168, "swapoff", 1, stub, "EPERM", (*call).sysPerm},
+	{169, "reboot", 4, stub, "EPERM", (*call).sysPerm},
+	{170, "sethostname", 2, stub, "EPERM", (*call).sysPerm},
+	{171, "setdomainname", 2, stub, "EPERM", (*call).sysPerm},
+	{172, "iopl", 1, stub, "EPERM", (*call).sysPerm},
+	{173, "ioperm", 3, stub, "EPERM", (*call).sysPerm},
+	{175, "init_module", 3, stub, "EPERM", (*call).sysPerm},
+	{176, "delete_module", 2, stub, "EPERM", (*call).sysPerm},
+	{179, "quotactl", 4, stub, "EPERM", (*call).sysPerm},
 	{186, "gettid", 0, full, "", (*call).sysGettid},
 	{187, "readahead", 3, stub, "no effect", (*call).sysFd},
 	{188, "setxattr", 5, partial, "not those of the host's files; user, trusted and security only", (*call).sysSetxattr},
@@ -180,7 +207,10 @@ var calls = []syscallRow{
 	{202, "futex", 6, partial, "no priority inheritance (ENOSYS)", (*call).sysFutex},
 	{203, "sched_setaffinity", 3, stub, "no effect: one processor", (*call).sysOK},
 	{204, "sched_getaffinity", 3, full, "", (*call).sysSchedGetaffinity},
+	{206, "io_setup", 2, stub, "ENOSYS", (*call).sysNoSys},
+	{207, "io_destroy", 1, stub, "ENOSYS", (*call).sysNoSys},
 	{213, "epoll_create", 1, full, "", (*call).sysEpollCreate},
+	{216, "remap_file_pages", 5, stub, "ENOSYS", (*call).sysNoSys},
 	{217, "getdents64", 3, full, "", (*call).sysGetdents64},
 	{218, "set_tid_address", 1, full, "", (*call).sysSetTidAddress},
 	{221, "fadvise64", 4, stub, "no effect", (*call).sysFd},
@@ -189,6 +219,7 @@ var calls = []syscallRow{
 	{224, "timer_gettime", 2, full, "", (*call).sysTimerGettime},
 	{225, "timer_getoverrun", 1, stub, "always 0", (*call).sysTimerGetoverrun},
 	{226, "timer_delete", 1, full, "", (*call).sysTimerDelete},
+	{227, "clock_settime", 2, stub, "EPERM", (*call).sysPerm},
 	{228, "clock_gettime", 2, full, "", (*call).sysClockGettime},
 	{229, "clock_getres", 2, full, "", (*call).sysClockGetres},
 	{230, "clock_nanosleep", 4, full, "", (*call).sysClockNanosleep},
@@ -198,7 +229,11 @@ var calls = []syscallRow{
 	{234, "tgkill", 3, full, "", (*call).sysTgkill},
 	{237, "mbind", 6, stub, "ENOSYS", (*call).sysNoSys},
 	{239, "get_mempolicy", 5, stub, "ENOSYS", (*call).sysNoSys},
+	{246, "kexec_load", 4, stub, "EPERM", (*call).sysPerm},
 	{247, "waitid", 5, partial, "ended children only", (*call).sysWaitid},
+	{248, "add_key", 5, stub, "EPERM", (*call).sysPerm},
+	{249, "request_key", 4, stub, "EPERM", (*call).sysPerm},
+	{250, "keyctl", 5, stub, "EPERM", (*call).sysPerm},
 	{253, "inotify_init", 0, stub, "ENOSYS", (*call).sysNoSys},
 	{257, "openat", 4, partial, "as open", (*call).sysOpenat},
 	{258, "mkdirat", 3, full, "", (*call).sysMkdirat},
@@ -214,6 +249,7 @@ var calls = []syscallRow{
 	{269, "faccessat", 3, full, "", (*call).sysFaccessat},
 	{270, "pselect6", 6, partial, "the timeout is not updated", (*call).sysPselect6},
 	{271, "ppoll", 5, partial, "the timeout is not updated", (*call).sysPpoll},
+	{272, "unshare", 1, stub, "EPERM", (*call).sysPerm},
 	{273, "set_robust_list", 2, stub, "no robust futexes", (*call).sysOK},
 	{275, "splice", 6, partial, "pipes and regular files", (*call).sysSplice},
 	{280, "utimensat", 4, full, "", (*call).sysUtimensat},
@@ -230,16 +266,26 @@ var calls = []syscallRow{
 	{294, "inotify_init1", 1, stub, "ENOSYS", (*call).sysNoSys},
 	{295, "preadv", 4, full, "", (*call).sysPreadv},
 	{296, "pwritev", 4, full, "", (*call).sysPwritev},
+	{298, "perf_event_open", 5, stub, "EPERM", (*call).sysPerm},
 	{299, "recvmmsg", 5, none, "", nil},
-	{302, "prlimit64", 4, partial, "new limits are accepted, not enforced", (*call).sysPrlimit64},
+	{300, "fanotify_init", 2, stub, "EPERM", (*call).sysPerm},
+	{302, "prlimit64", 4, partial, "NOFILE, NPROC, FSIZE and AS have an effect", (*call).sysPrlimit64},
+	{304, "open_by_handle_at", 3, stub, "EPERM", (*call).sysPerm},
+	{305, "clock_adjtime", 2, stub, "EPERM", (*call).sysPerm},
 	{307, "sendmmsg", 4, none, "", nil},
+	{308, "setns", 2, stub, "EPERM", (*call).sysPerm},
 	{309, "getcpu", 3, full, "", (*call).sysGetcpu},
+	{310, "process_vm_readv", 6, stub, "EPERM", (*call).sysPerm},
+	{311, "process_vm_writev", 6, stub, "EPERM", (*call).sysPerm},
+	{312, "kcmp", 5, stub, "EPERM", (*call).sysPerm},
+	{313, "finit_module", 3, stub, "EPERM", (*call).sysPerm},
 	{314, "sched_setattr", 3, stub, "ENOSYS", (*call).sysNoSys},
 	{315, "sched_getattr", 4, stub, "ENOSYS", (*call).sysNoSys},
 	{316, "renameat2", 5, partial, "RENAME_NOREPLACE", (*call).sysRenameat2},
 	{317, "seccomp", 3, stub, "ENOSYS", (*call).sysNoSys},
 	{318, "getrandom", 3, full, "", (*call).sysGetrandom},
 	{319, "memfd_create", 2, partial, "no sealing", (*call).sysMemfdCreate},
+	{320, "kexec_file_load", 5, stub, "EPERM", (*call).sysPerm},
 	{321, "bpf", 3, stub, "EPERM", (*call).sysPerm},
 	{322, "execveat", 5, full, "", (*call).sysExecveat},
 	{323, "userfaultfd", 1, stub, "ENOSYS", (*call).sysNoSys},
@@ -249,13 +295,20 @@ var calls = []syscallRow{
 	{334, "rseq", 4, stub, "ENOSYS", (*call).sysNoSys},
 	{424, "pidfd_send_signal", 4, partial, "no siginfo of one's own", (*call).sysPidfdSendSignal},
 	{425, "io_uring_setup", 2, stub, "ENOSYS", (*call).sysNoSys},
+	{428, "open_tree", 3, stub, "EPERM", (*call).sysPerm},
+	{429, "move_mount", 5, stub, "EPERM", (*call).sysPerm},
+	{430, "fsopen", 2, stub, "EPERM", (*call).sysPerm},
 	{434, "pidfd_open", 2, full, "", (*call).sysPidfdOpen},
 	{435, "clone3", 2, stub, "ENOSYS: glibc uses clone", (*call).sysNoSys},
 	{436, "close_range", 3, full, "", (*call).sysCloseRange},
 	{437, "openat2", 4, stub, "ENOSYS", (*call).sysNoSys},
+	{438, "pidfd_getfd", 3, stub, "EPERM", (*call).sysPerm},
 	{439, "faccessat2", 4, full, "", (*call).sysFaccessat2},
+	{440, "process_madvise", 5, stub, "EPERM", (*call).sysPerm},
 	{441, "epoll_pwait2", 6, stub, "ENOSYS", (*call).sysNoSys},
+	{442, "mount_setattr", 5, stub, "EPERM", (*call).sysPerm},
 	{444, "landlock_create_ruleset", 3, stub, "ENOSYS", (*call).sysNoSys},
+	{447, "memfd_secret", 1, stub, "ENOSYS", (*call).sysNoSys},
 	{449, "futex_waitv", 5, stub, "ENOSYS", (*call).sysNoSys},
 }
 
@@ -267,7 +320,17 @@ var callIndex = func() map[uint64]*syscallRow {
 	return m
 }()
 
-func rowOf(nr uint64) *syscallRow { return callIndex[nr] }
+func rowOf(nr uint64) *syscallRow {
+	if nr >= x32Calls {
+		return &noSuchCall
+	}
+	return callIndex[nr]
+}
+
+// x32Calls is the first number of the calls of x32, which most kernels lack.
+const x32Calls = 0x4000_0000
+
+var noSuchCall = syscallRow{name: "x32", level: stub, note: "ENOSYS", do: (*call).sysNoSys}
 
 // NumArgs returns how many arguments a call takes: as many argument registers must
 // be concrete. It is 6 for a call that the table lacks.
@@ -276,4 +339,16 @@ func NumArgs(nr uint64) int {
 		return r.nargs
 	}
 	return 6
+}
+
+// Modelled returns the names of the calls, by number, that a program may use: those that do more than fail.
+func Modelled() map[uint64]string {
+	m := map[uint64]string{}
+	for _, r := range calls {
+		refuses := r.level == stub && (strings.HasPrefix(r.note, "ENOSYS") || strings.HasPrefix(r.note, "EPERM"))
+		if r.level != none && !refuses {
+			m[r.nr] = r.name
+		}
+	}
+	return m
 }

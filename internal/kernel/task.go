@@ -56,6 +56,7 @@ type task struct {
 	AltStack altStack
 	ClearTID uint64 // set_tid_address(2)
 	Wait     wait
+	strand   int // in System.order
 }
 
 // process is the rest of Process.
@@ -65,6 +66,7 @@ type process struct {
 	Cwd, Exe, Comm         string
 	Argv, Env              []string
 	Umask                  uint32
+	Limits                 limits // NOFILE, NPROC, FSIZE and AS have an effect
 	Fds                    []fdEntry
 	BrkStart, Brk          uint64
 	Actions                *actions // replaced, never changed in place
@@ -76,6 +78,7 @@ type process struct {
 	NextTimer              int          // ID of the next one
 	Dead                   bool         // a zombie until it is waited for
 	Execed                 bool         // has its own address space after vfork
+	Unsure                 bool         // whether SIGCHLD is pending depends on the schedule, see childTells
 	Status                 Status
 	Stop                   int // the signal that has stopped it, 0: it runs
 	News                   int // what waiting may report of it: the signal that stopped it, or SIGCONT; 0: nothing
@@ -96,7 +99,7 @@ func (s *System) runnable(t *Task) bool {
 	if t.proc.Stop != 0 {
 		return false
 	}
-	if w.Kind == waitNone || w.Kind == waitAgain || (t.Pending|t.proc.Pending)&^t.Mask != 0 || w.Deadline != 0 && s.Now() >= w.Deadline {
+	if w.Kind == waitNone || w.Kind == waitAgain || (t.Pending|t.proc.Pending)&^t.Mask != 0 || w.Deadline != 0 && s.now() >= w.Deadline {
 		return true
 	}
 	switch w.Kind {
@@ -143,9 +146,10 @@ func (s *System) reschedule() Outcome {
 		if next == nil {
 			d := s.nextDeadline()
 			if d == 0 {
+				s.deadlocked()
 				return Outcome{Kind: Deadlock}
 			}
-			if now := s.Now(); d > now {
+			if now := s.now(); d > now {
 				s.skew += d - now
 			}
 			continue
@@ -184,8 +188,18 @@ func (s *System) nextDeadline() Time {
 	return first
 }
 
-// Preempt ends the current task's time slice: the next one that can run becomes current.
-func (s *System) Preempt() Outcome { return s.reschedule() }
+// bootSlice is what Slice is before the guest opens its device.
+const bootSlice = 1 << 30
+
+// Preempt ends the current task's time slice: the next one that can run becomes current. Until the guest opens its device a task
+// gives way where it waits, and only one that never does is made to: which task runs when does not depend on how
+// instructions are counted (see worked).
+func (s *System) Preempt() Outcome {
+	if s.booting() && s.Retired%bootSlice >= Slice {
+		return Outcome{Kind: Done}
+	}
+	return s.reschedule()
+}
 
 // sysYield gives way to the other tasks.
 func (c *call) sysYield() (uint64, error) { return 0, yielded }
@@ -193,15 +207,12 @@ func (c *call) sysYield() (uint64, error) { return 0, yielded }
 // endTask takes t away; the process ends with its last task.
 func (s *System) endTask(t *Task, st Status) {
 	p := t.proc
-	s.removeTask(t)
-	last := true
-	for _, u := range s.tasks {
-		last = last && u.proc != p
-	}
-	if last {
+	if !slices.ContainsFunc(s.tasks, func(u *Task) bool { return u != t && u.proc == p }) {
 		s.endProcess(p, st)
 		return
 	}
+	s.gone(t, false)
+	s.removeTask(t)
 	if t.ClearTID != 0 && p.Mem.WriteU(t.ClearTID, 0, 4) == nil {
 		s.wake(p.Mem, t.ClearTID, 1, ^uint32(0))
 	}
@@ -214,21 +225,35 @@ func (s *System) removeTask(t *Task) {
 
 // endProcess makes p a zombie, or ends the machine if it is the first.
 func (s *System) endProcess(p *Process, st Status) {
+	s.cutOff(p, p.PID == s.cfg.World.firstPID())
+	var gone []*Task
 	for _, t := range slices.Clone(s.tasks) {
 		if t.proc == p {
 			s.removeTask(t)
+			gone = append(gone, t)
 		}
 	}
 	p.Dead, p.Status, p.Timer, p.Timers = true, st, timer{}, nil
-	if p.PID == firstPID {
+	if p.PID == s.cfg.World.firstPID() {
 		s.status, s.ended = st, true
 		return // its memory and files stay for inspection
+	}
+	if s.cur != nil {
+		s.attaches(p, "the end")
 	}
 	s.leaveTTY(p, true)
 	for fd := range p.Fds {
 		if p.Fds[fd].File >= 0 {
 			s.closeFd(p, fd)
 		}
+	}
+	for _, q := range s.procs {
+		if q.Parent == p.PID {
+			s.adopted(q)
+		}
+	}
+	for _, t := range gone {
+		s.gone(t, true)
 	}
 	p.Mem = nil
 	for _, q := range slices.Clone(s.procs) {
@@ -246,6 +271,7 @@ func (s *System) endProcess(p *Process, st Status) {
 		return
 	}
 	if a := parent.Actions[unix.SIGCHLD]; a.Handler == sigIgn || a.Flags&saNoCldWait != 0 {
+		s.childTells(parent)
 		s.reap(p)
 		return
 	}
@@ -272,15 +298,13 @@ func (c *call) sysVfork() (uint64, error) {
 }
 func (c *call) sysClone() (uint64, error) { return c.clone(c.a[0], c.a[1], c.a[2], c.a[3], c.a[4]) }
 
-// maxTasks is RLIMIT_NPROC.
-const maxTasks = 512
-
 // clone implements clone(2) for threads, for fork and for vfork.
 func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, error) {
 	if c.was.Kind == waitVfork {
 		if p := c.s.process(c.was.PID); p != nil && !p.Dead && !p.Execed {
 			return 0, blocked(c.was)
 		}
+		c.s.unfolded(c.t, c.was.PID)
 		return uint64(c.was.PID), nil
 	}
 	const thread = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD
@@ -293,7 +317,7 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	if flags&0xff != 0 && flags&0xff != uint64(unix.SIGCHLD) {
 		return 0, unsupported("an exit signal other than SIGCHLD")
 	}
-	if len(c.s.tasks) >= maxTasks || len(c.s.procs) >= maxTasks { // zombies count
+	if n := uint64(max(len(c.s.tasks), len(c.s.procs))); n >= min(maxTasks, c.p.Limits[unix.RLIMIT_NPROC].Soft) { // zombies count
 		return 0, unix.EAGAIN
 	}
 	tid := c.s.lastID + 1
@@ -336,6 +360,10 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 		_ = u.proc.Mem.WriteU(childTID, uint64(tid), 4) // a fault here is ignored, as in schedule_tail
 	}
 	c.s.tasks = append(slices.Clone(c.s.tasks), &u)
+	if u.proc != c.p && flags&unix.CLONE_VM == 0 {
+		c.s.attaches(c.p, "fork")
+	}
+	c.s.born(&u, c.t)
 	if flags&unix.CLONE_VFORK != 0 {
 		return 0, blocked{Kind: waitVfork, PID: tid}
 	}
@@ -424,11 +452,18 @@ func (c *call) exec(name string, argvAt, envAt uint64) (uint64, error) {
 	if err != nil {
 		return 0, errnoOf(err)
 	}
+	c.s.cutOff(c.p, false)
+	if !c.p.Actions[unix.SIGCHLD].ignores(int(unix.SIGCHLD)) { // it is, from now on
+		c.seesChild("execve")
+	}
+	c.s.attaches(c.p, "execve")
 	for _, t := range slices.Clone(c.s.tasks) {
 		if t.proc == c.p && t != c.t {
 			c.s.removeTask(t)
+			c.s.gone(t, true)
 		}
 	}
+	c.s.executes(c.t)
 	p, t := c.p, c.t
 	t.TID = p.PID
 	slices.SortFunc(c.s.tasks, func(a, b *Task) int { return a.TID - b.TID })
@@ -483,13 +518,18 @@ func (s *System) childNews(p *Process, pid int, opts uint32) (news *Process, any
 
 // waitFor waits for news of a child; nil without an error if there is none and the call does not wait.
 func (c *call) waitFor(pid int, opts uint64) (*Process, error) {
+	c.awaits(pid)
 	q, any := c.s.childNews(c.p, pid, uint32(opts))
 	switch {
 	case !any:
+		if a := c.p.Actions[unix.SIGCHLD]; c.s.order != nil && opts&unix.WNOHANG != 0 && (a.Handler == sigIgn || a.Flags&saNoCldWait != 0) {
+			c.anything("wait for a child") // one that is reaped at its end: there might be one still
+		}
 		return nil, unix.ECHILD
 	case q == nil && opts&unix.WNOHANG == 0:
 		return nil, blocked{Kind: waitChild, PID: pid, Bits: uint32(opts), Restart: true}
 	}
+	c.reaped(q, pid, opts&unix.WNOHANG == 0)
 	return q, nil
 }
 

@@ -14,8 +14,14 @@ const (
 	Booted = Time(1000 * 1e9)
 )
 
-// Now returns the present.
-func (s *System) Now() Time { return Booted + s.worked() + s.skew }
+// Now returns the present, for the guest to know.
+func (s *System) Now() Time {
+	s.looked++
+	return s.now()
+}
+
+// now is Now for the model's own use: the guest does not learn it.
+func (s *System) now() Time { return Booted + s.cfg.World.Later + s.busy() + s.skew }
 
 // Slice is the scheduling quantum in instructions. Slices end at its multiples.
 const Slice = 1 << 16
@@ -27,18 +33,30 @@ const callTime = Time(1000)
 // calls do: what time it is when a test begins does not depend on whether the machine, or the host's processor, executed
 // what came before (package nativeboot).
 func (s *System) worked() Time {
+	s.looked++
+	return s.busy()
+}
+
+// busy is worked for the model's own use.
+func (s *System) busy() Time {
 	if !s.cfg.DeviceEnabled {
-		return Time(s.Retired)
+		return Time(s.Retired) * s.cfg.World.pace()
 	}
 	t := Time(s.calls) * callTime
 	if s.opened > 0 {
-		t += Time(s.Retired - s.opened)
+		t += Time(s.Retired-s.opened) * s.cfg.World.pace()
 	}
 	return t
 }
 
 // Opened reports whether the guest has opened its device.
 func (s *System) Opened() bool { return s.opened > 0 }
+
+// Calls returns how many system calls were made before the device was opened.
+func (s *System) Calls() uint64 { return s.calls }
+
+// booting reports whether time is counted in system calls.
+func (s *System) booting() bool { return s.cfg.DeviceEnabled && s.opened == 0 }
 
 // open starts the clock of instructions, at the beginning of a slice.
 func (s *System) open() {
@@ -174,11 +192,14 @@ func (c *call) sysClockNanosleep() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	looked := c.s.looked
 	now, ok := c.s.clock(c.a[0])
 	if !ok {
 		return 0, unix.EINVAL
 	}
-	if c.a[1]&unix.TIMER_ABSTIME != 0 {
+	if c.a[1]&unix.TIMER_ABSTIME == 0 {
+		c.s.looked = looked
+	} else {
 		if int64(d) <= now {
 			return 0, nil
 		}
@@ -189,8 +210,12 @@ func (c *call) sysClockNanosleep() (uint64, error) {
 
 // sleep waits for d; rem is where an interrupted sleep stores what is left.
 func (c *call) sleep(d Time, rem uint64) (uint64, error) {
-	if c.was.Kind == waitNone && d == 0 || c.timedOut() {
+	now := c.s.now() // the guest learns nothing of it
+	switch {
+	case c.was.Kind == waitNone && d == 0, c.was.Deadline != 0 && now >= c.was.Deadline:
 		return 0, nil
+	case c.was.Kind != waitNone:
+		return 0, blocked{Kind: waitSleep, Addr: rem, Deadline: c.was.Deadline}
 	}
-	return 0, blocked{Kind: waitSleep, Addr: rem, Deadline: c.deadline(d, false)}
+	return 0, blocked{Kind: waitSleep, Addr: rem, Deadline: now + max(d, 1)}
 }

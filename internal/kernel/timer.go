@@ -222,16 +222,18 @@ func (s *System) fire() {
 		if p.Dead {
 			continue
 		}
-		if p.Timer.expired(s.Now()) {
+		if p.Timer.expired(s.now()) {
+			s.interrupts(p, int(unix.SIGALRM))
 			s.post(nil, p, siginfo{Sig: int(unix.SIGALRM), Code: 0x80})
 		}
 		for i, sig := range [2]unix.Signal{unix.SIGVTALRM, unix.SIGPROF} {
-			if p.CPUTimers[i].expired(s.worked()) {
+			if p.CPUTimers[i].expired(s.busy()) {
+				s.interrupts(p, int(sig))
 				s.post(nil, p, siginfo{Sig: int(sig), Code: 0x80})
 			}
 		}
 		for i, t := range p.Timers {
-			if !t.Timer.expired(s.Now()) {
+			if !t.Timer.expired(s.now()) {
 				continue
 			}
 			p.Timers = slices.Clone(p.Timers)
@@ -255,6 +257,7 @@ func (s *System) notify(p *Process, t posixTimer) {
 		infos = to.Infos
 	}
 	if t.Notify != sigevNone && !slices.Contains(infos, info) {
+		s.interrupts(p, t.Sig)
 		s.post(to, p, info)
 	}
 }

@@ -3,29 +3,17 @@ package lift_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
 	"symchef/internal/cpucheck"
 	"symchef/internal/ir"
+	"symchef/internal/seed"
 )
 
 // statesPerForm is the number of random states each form runs on. Single instructions run on more of them in package cpucheck; here
 // are sequences, flags that are computed late, and faults.
 const statesPerForm = 50
-
-// testSeed returns the seed of a random test: SYMCHEF_SEED or the clock.
-func testSeed(t *testing.T) uint64 {
-	seed := uint64(time.Now().UnixNano())
-	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
-		seed = v
-	}
-	t.Logf("SYMCHEF_SEED=%#x", seed)
-	return seed
-}
 
 // integerForms are the families of forms, by name.
 func integerForms() map[string][]form {
@@ -177,7 +165,7 @@ func match(s *cpucheck.State) {
 
 // TestIntegerInstructions runs every form on the processor and lifted.
 func TestIntegerInstructions(t *testing.T) {
-	seed := testSeed(t)
+	seed := seed.Of(t)
 	cpu := cpucheck.New(t)
 	total := 0
 	pool := make([]cpucheck.State, 10*statesPerForm)

@@ -45,6 +45,9 @@ type Program struct {
 	UID, GID  int
 	Random    [16]byte // behind AT_RANDOM
 	Open      func(path string) (*mem.Backing, error)
+	// Moved is how many bytes higher a position-independent program is, and how many lower its interpreter and the stack; a multiple
+	// of the page.
+	Moved uint64
 }
 
 // Image is a loaded program.
@@ -97,7 +100,7 @@ func Load(p Program) (*Image, error) {
 	}
 	img := &Image{Space: mem.NewSpace(), Path: path}
 	if exe.dyn {
-		img.Base = PIEBase - guest.PageDown(exe.lo)
+		img.Base = PIEBase + p.Moved - guest.PageDown(exe.lo)
 	}
 	if err := exe.mapInto(img.Space, img.Base); err != nil {
 		return nil, err
@@ -116,7 +119,7 @@ func Load(p Program) (*Image, error) {
 		}
 		if ld.dyn {
 			span := guest.PageUp(ld.hi) - guest.PageDown(ld.lo)
-			at := img.Space.FindGap(span, MmapTop)
+			at := img.Space.FindGap(span, MmapTop-p.Moved)
 			interpBase = at - guest.PageDown(ld.lo)
 		}
 		if err := ld.mapInto(img.Space, interpBase); err != nil {

@@ -1,6 +1,9 @@
 package mem
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // WordSize is the unit in which Diff compares, in bytes.
 const WordSize = 8
@@ -71,4 +74,43 @@ func diffNodes(a, b *node, depth int, base uint64, f func(addr uint64)) {
 			f(at << GranuleBits)
 		}
 	}
+}
+
+// Same reports whether s and t have the same areas and the same content in them, expressions included; objects are left out. What is shared costs nothing.
+func (s *Space) Same(t *Space) bool {
+	_, differs := s.Differs(t)
+	return !differs && slices.EqualFunc(s.areas, t.areas, func(a, b *Area) bool { return *a == *b })
+}
+
+// Differs returns the first address at which a word of s and t differs in a value or an expression, if there is one; areas are not compared.
+func (s *Space) Differs(t *Space) (addr uint64, differs bool) {
+	diffNodes(s.root, t.root, 0, 0, func(at uint64) {
+		if !differs {
+			addr, differs = s.granuleDiffers(t, at)
+		}
+	})
+	return addr, differs
+}
+
+// granuleDiffers is Differs in the granule at address at.
+func (s *Space) granuleDiffers(t *Space, at uint64) (addr uint64, differs bool) {
+	a, b := s.readable(at, 0), t.readable(at, 0)
+	if a == nil || b == nil {
+		return at, a != b
+	}
+	if a.sym == nil && b.sym == nil && a.data == b.data {
+		return 0, false
+	}
+	for i := 0; i < GranuleSize; i += WordSize {
+		if !bytes.Equal(a.data[i:i+WordSize], b.data[i:i+WordSize]) || a.word(i) != b.word(i) {
+			return at + uint64(i), true
+		}
+	}
+	return 0, false
+}
+
+// DiffersAt is Differs in the granule of addr alone.
+func (s *Space) DiffersAt(t *Space, addr uint64) bool {
+	_, differs := s.granuleDiffers(t, granuleOf(addr))
+	return differs
 }

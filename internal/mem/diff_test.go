@@ -7,11 +7,12 @@ import (
 	"symchef/internal/expr"
 	"symchef/internal/guest"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // TestDiff: the words that differ are those that a look at every byte finds.
 func TestDiff(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	const base, size = 1 << 30, 64 * guest.PageSize
 	for range 200 {
 		s := mem.NewSpace()
@@ -55,6 +56,11 @@ func TestDiff(t *testing.T) {
 		got, ok := spaces[1].Diff(spaces[2], len(want))
 		if !ok || !slices.Equal(got, want) {
 			t.Fatalf("%x, %v, want %x", got, ok, want)
+		}
+		if at, differs := spaces[1].Differs(spaces[2]); differs != (len(want) > 0) || differs && at != want[0] || differs == spaces[1].Same(spaces[2]) {
+			t.Fatalf("%#x differs: %v, want %x", at, differs, want)
+		} else if differs && !spaces[1].DiffersAt(spaces[2], at+1) {
+			t.Fatalf("%#x does not differ on its own", at)
 		}
 		if len(want) > 0 {
 			if _, ok := spaces[1].Diff(spaces[2], len(want)-1); ok {

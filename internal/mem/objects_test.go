@@ -7,6 +7,7 @@ import (
 
 	"symchef/internal/expr"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // view is a mapping of an object's pages.
@@ -15,7 +16,7 @@ type view struct{ space, start, from, pages int }
 // TestObjects writes through random mappings of one object in two spaces, forks the whole, and
 // compares all mappings with one array.
 func TestObjects(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	const object, pages = 1 << 30, 6
 	views := []view{{0, 1 << 20, 0, 4}, {0, 1<<20 + 8*page, 2, 4}, {1, 1 << 24, 0, 6}, {1, 1<<24 + 6*page, 5, 1}}
 	type family struct {

@@ -18,7 +18,7 @@ type Remote interface {
 
 // Lend moves the content of s to r. While s is lent its own granules are copies of what r has: Flush writes them back
 // and forgets them, and must be called before the content changes at r. Mappings are changed at r at once. Require: nothing in s is
-// symbolic, s shows no objects and is not forked before Return.
+// symbolic, s is not forked before Return, and the objects that it shows are lent, too.
 func (s *Space) Lend(r Remote) {
 	s.remote = r
 	for _, a := range s.areas {

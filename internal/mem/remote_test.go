@@ -2,11 +2,10 @@ package mem
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"testing"
-	"time"
 
 	"symchef/internal/guest"
+	"symchef/internal/seed"
 )
 
 // elsewhere is a remote that keeps the content in a space of its own.
@@ -33,9 +32,7 @@ func (e *elsewhere) Write(addr uint64, p []byte) {
 // A lent space behaves as one that is not, and its remote has the same content after every Flush: random operations, with the
 // remote writing behind the space's back, as a running process does.
 func TestLend(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seed.Rand(t)
 	const base, pages = uint64(0x10000), 24
 	file := &Backing{Name: "file", Data: bytes.Repeat([]byte("content of a file. "), 1000)}
 	for round := range 40 {

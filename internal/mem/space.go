@@ -103,6 +103,12 @@ func (a *Area) Part(from, to uint64) Area {
 	return p
 }
 
+// NoObject is where the addresses of objects begin: below there never is one.
+const NoObject = 1 << 30
+
+// Nothing reports whether the area shows addresses without objects: what is behind the end of a file.
+func (a *Area) Nothing() bool { return a.Obj != 0 && a.Obj < NoObject }
+
 // inObject returns the address in the space of objects that addr shows. Require: Obj is not 0.
 func (a *Area) inObject(addr uint64) uint64 { return addr - a.Start + a.Obj }
 

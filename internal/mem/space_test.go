@@ -4,8 +4,6 @@
 //	go test ./internal/mem
 //	go test -tags granule256 ./internal/mem
 //	go test -tags granule4k ./internal/mem
-//
-// SYMCHEF_SEED repeats a run.
 package mem_test
 
 import (
@@ -14,15 +12,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
 	"symchef/internal/expr"
 	"symchef/internal/guest"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 const (
@@ -31,15 +27,6 @@ const (
 	// lastPage is the last page of the 64-bit range.
 	lastPage = 1<<64 - page
 )
-
-func testRand(t *testing.T) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	if v, err := strconv.ParseUint(os.Getenv("SYMCHEF_SEED"), 0, 64); err == nil {
-		seed = v
-	}
-	t.Logf("SYMCHEF_SEED=%#x", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // cell is a byte of the model.
 type cell struct {
@@ -512,7 +499,7 @@ func (d *side) code() string {
 
 // TestRandomOperations runs random operations on a family of forks, each against its model.
 func TestRandomOperations(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	for range 12 {
 		sides := []*side{{s: mem.NewSpace(), pages: map[uint64]*modelPage{}}}
 		var trace []string
@@ -650,7 +637,7 @@ func TestEdges(t *testing.T) {
 
 // TestFindGap compares with a search page by page.
 func TestFindGap(t *testing.T) {
-	r := testRand(t)
+	r := seed.Rand(t)
 	for range 300 {
 		s := mem.NewSpace()
 		base := uint64(64 * page)

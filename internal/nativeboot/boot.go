@@ -21,7 +21,7 @@ import (
 
 // Boot is a native run of a system.
 type Boot struct {
-	// Sys has one process with one task, nothing in it is symbolic.
+	// Sys has one process, nothing in it is symbolic.
 	Sys *kernel.System
 	// Before is asked before a file is opened or looked at; where it returns true the run ends with that call not yet made. The run
 	// ends at the latest when the device is open.
@@ -40,30 +40,51 @@ type Boot struct {
 	Hook func(at uint64, c *cpu.CPU, s *mem.Space) (handled bool, stop string)
 	// MaxMemory bounds what the process may map for writing, in bytes; 0: no bound.
 	MaxMemory uint64
-	// Limit is the longest time that the run may take; 0: none.
+	// Limit is how long the run may compute; 0: as long as it wants. It is processor time, so that a busy host changes nothing.
 	Limit time.Duration
 }
 
 // errEnded is a guest that the model says has ended, or that waits for its device: it must be booted again.
 var errEnded = errors.New("the interpreter ended")
 
-// ManyTasks is why a run ends before a thread or a child is made. Once there is one task again there can be another run.
-const ManyTasks = "a thread or a child is made"
+// ManyProcesses is why a run ends before a child is made. Once there is one process again there can be another run.
+const ManyProcesses = "a child is made"
 
-// alone are the calls that no native run makes: they concern other tasks, signals and timers.
-var alone = map[uint64]string{
-	unix.SYS_CLONE: ManyTasks, unix.SYS_FORK: ManyTasks, unix.SYS_VFORK: ManyTasks,
-	unix.SYS_EXIT: "the program ends", unix.SYS_EXIT_GROUP: "the program ends",
-	unix.SYS_KILL: "a signal is sent", unix.SYS_TKILL: "a signal is sent", unix.SYS_TGKILL: "a signal is sent", unix.SYS_PIDFD_SEND_SIGNAL: "a signal is sent",
-	unix.SYS_ALARM: "a timer is set", unix.SYS_SETITIMER: "a timer is set", unix.SYS_TIMER_SETTIME: "a timer is set",
-	unix.SYS_PAUSE: "the program waits", unix.SYS_RT_SIGSUSPEND: "the program waits", unix.SYS_RT_SIGTIMEDWAIT: "the program waits",
+// leaves says why a native run does not make system call nr.
+func (b *Boot) leaves(nr uint64, flags uint64) string {
+	switch nr {
+	case unix.SYS_CLONE:
+		if flags&unix.CLONE_THREAD == 0 {
+			return ManyProcesses
+		}
+	case unix.SYS_FORK, unix.SYS_VFORK:
+		return ManyProcesses
+	case unix.SYS_EXIT:
+		if len(b.Sys.Tasks()) == 1 {
+			return "the program ends"
+		}
+	case unix.SYS_EXIT_GROUP:
+		return "the program ends"
+	}
+	return ""
+}
+
+// OneProcess reports whether all tasks of sys are threads of one process: a native run can begin.
+func OneProcess(sys *kernel.System) bool {
+	n := 0
+	for _, p := range sys.Processes() {
+		if !p.Dead {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // Run runs the guest natively. ended says why it went on no further, "" where Before ended it. After an error the system
 // is unusable.
 func (b *Boot) Run(c context.Context) (ended string, err error) {
-	if len(b.Sys.Tasks()) != 1 {
-		return ManyTasks, nil
+	if !OneProcess(b.Sys) {
+		return ManyProcesses, nil
 	}
 	runtime.LockOSThread() // the tracer is a thread
 	defer runtime.UnlockOSThread()
@@ -75,7 +96,7 @@ func (b *Boot) Run(c context.Context) (ended string, err error) {
 	defer p.kill()
 	defer context.AfterFunc(c, p.interrupt)()
 	if b.Limit > 0 {
-		defer time.AfterFunc(b.Limit, p.interrupt).Stop()
+		defer p.bound(b.Limit)()
 	}
 	if err := b.load(p); err != nil {
 		return "", err
@@ -125,7 +146,7 @@ func (b *Boot) loop(p *process) (ended string, err error) {
 			stop = b.fault(p)
 		case unix.SIGSTOP:
 			p.leave()
-			stop = slow
+			stop = Slow
 		case unix.SIGILL, unix.SIGFPE, unix.SIGBUS:
 			stop = "a fault at " + p.where(p.regs.Rip) // the machine meets it again
 		}
@@ -144,8 +165,8 @@ func (b *Boot) loop(p *process) (ended string, err error) {
 	}
 }
 
-// slow is a run that was interrupted.
-const slow = "it takes long"
+// Slow is why a run ended that was interrupted, or took longer than its Limit.
+const Slow = "it takes long"
 
 // here is the reason to end a run that Before gives.
 const here = "here"
@@ -159,7 +180,7 @@ func (b *Boot) call(p *process) (stop string, err error) {
 	if p.space.Fetch(pc, code[:]) < 2 || code != [2]byte{0x0f, 0x05} {
 		return "a system call by another instruction than syscall", nil
 	}
-	if why := alone[nr]; why != "" {
+	if why := b.leaves(nr, r.Rdi); why != "" {
 		return why, nil
 	}
 	if path, ok := b.names(p, nr); ok && b.Before(path) {
@@ -174,18 +195,15 @@ func (b *Boot) call(p *process) (stop string, err error) {
 		b.Entered = false
 		return "", errors.Join(p.clear(), b.load(p))
 	}
-	p.space.Flush()
+	p.flush()
 	switch {
 	case out.Kind == kernel.Unsupported: // the machine meets it again
 		return out.What, nil
-	case b.Sys.Current() != t || out.Kind != kernel.Done && out.Kind != kernel.Switch:
+	case out.Kind != kernel.Done && out.Kind != kernel.Switch:
 		return "", errEnded
 	}
-	p.set(&t.CPU)
-	switch {
-	case out.Kind == kernel.Switch: // the call is made again
-		return "the program waits", nil
-	case b.Sys.Opened():
+	p.set(&b.Sys.Current().CPU) // of another thread, if this one waits
+	if b.Sys.Opened() {
 		return here, nil
 	}
 	return "", nil
@@ -286,7 +304,7 @@ func (b *Boot) enter(p *process) {
 			p.hooks[at] = true
 		}
 	}
-	p.space.Flush()
+	p.flush()
 }
 
 // hook calls a hook.
@@ -294,7 +312,7 @@ func (b *Boot) hook(p *process, at uint64) (stop string) {
 	c := &b.Sys.Current().CPU
 	p.save(c)
 	handled, stop := b.Hook(at, c, p.space)
-	p.space.Flush()
+	p.flush()
 	if stop != "" {
 		return stop
 	}

@@ -165,6 +165,17 @@ func TestState(t *testing.T) {
 	alike(t, kernel.Config{Path: compile(t, "testdata/state.c"), Argv: []string{"prog", "x"}, Env: []string{"A=1"}, DeviceEnabled: true})
 }
 
+// Threads take turns, timers expire and signals arrive where they do in the machine; a thread may be alive when the test begins.
+func TestThreads(t *testing.T) {
+	alike(t, kernel.Config{Path: compile(t, "testdata/threads.c"), Argv: []string{"prog"}, DeviceEnabled: true})
+}
+
+// What shared mappings show is that of the machine, by mappings and by files.
+func TestShared(t *testing.T) {
+	prog := compile(t, "testdata/shared.c")
+	alike(t, kernel.Config{Path: prog, Argv: []string{"prog", prog}, DeviceEnabled: true})
+}
+
 // The state in which an interpreter is left is that of the machine, byte for byte.
 func TestInterpreters(t *testing.T) {
 	for _, argv := range [][]string{
@@ -192,18 +203,15 @@ func TestInterpreters(t *testing.T) {
 func TestEarly(t *testing.T) {
 	prog := compile(t, "testdata/early.c")
 	for _, x := range []struct{ what, ended string }{
-		{"thread", "a thread or a child is made"},
-		{"child", "a thread or a child is made"},
+		{"child", "a child is made"},
 		{"fault", "a fault at " + prog},
 		{"divide", "a fault at " + prog},
-		{"timer", "a timer is set"},
-		{"raise", "a signal is sent"},
 		{"generated", "generated code"},
 		{"protected", "generated code"},
 		{"written", "generated code"},
 		{"hidden", "the program ends"},
-		{"shared", "shared memory is mapped"},
-		{"wait", "the program waits"},
+		{"behind", "shared memory goes beyond the end of its file"},
+		{"shrunk", "shared memory goes beyond the end of its file"},
 		{"breakpoint", "a breakpoint at " + prog},
 		{"int80", "a system call by another instruction than syscall"},
 		{"gate", "a system call by another instruction than syscall"},
@@ -239,11 +247,30 @@ func TestInterrupt(t *testing.T) {
 	c, cancel := context.WithCancel(context.Background())
 	cancel()
 	sys := boot(t, cfg)
-	if ended, err := (&Boot{Sys: sys, Before: func(string) bool { return false }}).Run(c); ended != slow || err != nil {
+	if ended, err := (&Boot{Sys: sys, Before: func(string) bool { return false }}).Run(c); ended != Slow || err != nil {
 		t.Errorf("%q, %v", ended, err)
 	}
 	if got := finish(t, sys); got != want {
 		t.Error(got)
+	}
+}
+
+// The time in which a run does not compute, for one because the host is busy, is no part of its limit.
+func TestLimitIsProcessorTime(t *testing.T) {
+	if err := Probe(); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	const limit = time.Second
+	asked := 0
+	sys := boot(t, kernel.Config{Path: compile(t, "testdata/early.c"), Argv: []string{"prog", "int3"}, DeviceEnabled: true})
+	b := Boot{Sys: sys, Limit: limit, Before: func(string) bool {
+		if asked++; asked == 1 {
+			time.Sleep(limit + limit/5)
+		}
+		return false
+	}}
+	if ended, err := b.Run(context.Background()); err != nil || asked == 0 || !strings.Contains(ended, "a breakpoint") {
+		t.Errorf("asked %d times, ended: %q, %v", asked, ended, err)
 	}
 }
 

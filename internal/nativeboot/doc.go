@@ -9,7 +9,7 @@
 //
 // Only instructions are. A process of the host, empty but for one page, is given the memory and the registers of the guest's task.
 // It runs under ptrace(2) with PTRACE_SYSEMU: no system call of its is ever executed, each is answered by the
-// model (package kernel), whose address space is lent to the process meanwhile (mem.Remote). So the guest sees the
+// model (package kernel), whose address space is lent to the process meanwhile (mem.Remote); what shared mappings show as well, as a file. So the guest sees the
 // same Linux as in the machine, and nothing of it can touch the host. A seccomp filter kills the process at any call that
 // is executed after all and is not one of ours.
 //
@@ -22,7 +22,8 @@
 // # Where it ends
 //
 // The system is whole between any two instructions, so a native run may end anywhere, and the machine goes on: where
-// Before says so, and where something comes that is not done natively (threads, children, timers, signals, generated code). The state is the one that the machine would have reached; what differs is
+// Before says so, and where something comes that is not done natively (children, faults, generated code). Threads take turns
+// where they wait, in the machine, too (kernel.System.Preempt); timers expire at system calls, and the model enters handlers of signals. The state is the one that the machine would have reached; what differs is
 // Retired, which the clock does not depend on then (kernel.System).
 //
 // Two things escape: results that the processor leaves undefined, and in the memory that FXSAVE writes what is no

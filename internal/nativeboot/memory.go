@@ -25,11 +25,7 @@ type content struct {
 
 // load gives the process the memory of space, which is lent to it, and the registers c.
 func (p *process) load(space *mem.Space, c *cpu.CPU) error {
-	for _, a := range space.Areas() {
-		if a.Obj != 0 {
-			return errShared
-		}
-	}
+	p.objects = space.Objects
 	p.space = nil // no guard before all is written
 	space.Lend(p)
 	p.space = space
@@ -45,8 +41,16 @@ func (p *process) load(space *mem.Space, c *cpu.CPU) error {
 // unload gives the space back with the content that the process has.
 func (p *process) unload() error {
 	p.space.Return()
+	if p.shared != nil {
+		if err := p.shared.unload(); err != nil {
+			return err
+		}
+	}
 	buf := make([]byte, 1<<20)
 	for _, a := range p.space.Areas() {
+		if a.Obj != 0 {
+			continue
+		}
 		err := p.own(a, func(start, end uint64) error {
 			for start < end {
 				n := min(end-start, uint64(len(buf)))
@@ -143,9 +147,16 @@ func keep(space *mem.Space, a *mem.Area, addr uint64, data []byte) error {
 // Map is mem.Remote.
 func (p *process) Map(a *mem.Area) {
 	p.forget(a.Start, a.End)
+	shows := a.Obj != 0 && !a.Nothing() // an object
+	if shows {
+		if err := p.share(); err != nil {
+			p.fail(err)
+			return
+		}
+	}
 	switch {
-	case a.Obj != 0:
-		p.limit = errShared.Error()
+	case shows && !p.objects.Mapped(a.Obj, a.End-a.Start, 0):
+		p.limit = errShared
 		p.unmap(a.Start, a.End)
 		return
 	case a.Start < gate+gateSize && gate < a.End:
@@ -153,9 +164,13 @@ func (p *process) Map(a *mem.Area) {
 		return
 	}
 	flags, fd, off := uint64(unix.MAP_PRIVATE|unix.MAP_FIXED|unix.MAP_NORESERVE), ^uint64(0), uint64(0)
-	if a.Back == nil {
+	switch {
+	case shows:
+		flags = unix.MAP_SHARED | unix.MAP_FIXED | unix.MAP_NORESERVE
+		fd, off = p.shared.fd, a.Obj
+	case a.Back == nil:
 		flags |= unix.MAP_ANONYMOUS
-	} else {
+	default:
 		f, err := p.content(a.Back, a.Off+a.End-a.Start)
 		if err != nil {
 			p.fail(err)
@@ -189,12 +204,12 @@ func (p *process) Map(a *mem.Area) {
 // maxMapped bounds what the guest may map in all, in bytes: own looks at each page.
 const maxMapped = 1 << 37
 
-// errShared is memory that others may change.
-var errShared = errors.New("shared memory is mapped")
-
 // hostProt is what the process may do in a where the guest may do prot: not write what it executes, nor execute what is
 // no file's.
 func hostProt(a *mem.Area, prot guest.Prot) uint64 {
+	if a.Nothing() {
+		return 0 // a fault, which the machine makes again
+	}
 	if prot&guest.ProtWrite != 0 || a.Back == nil {
 		prot &^= guest.ProtExec
 	}
@@ -205,11 +220,7 @@ func hostProt(a *mem.Area, prot guest.Prot) uint64 {
 func (p *process) content(b *mem.Backing, size uint64) (*content, error) {
 	f := p.files[b]
 	if f == nil {
-		fd, err := p.invoke(unix.SYS_MEMFD_CREATE, gateName, 0)
-		if err != nil {
-			return nil, fmt.Errorf("memfd_create: %w", err)
-		}
-		file, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", p.pid, fd), os.O_RDWR, 0)
+		fd, file, err := p.memoryFile()
 		if err != nil {
 			return nil, err
 		}
@@ -225,6 +236,23 @@ func (p *process) content(b *mem.Backing, size uint64) (*content, error) {
 		return f, f.file.Truncate(int64(size))
 	}
 	return f, nil
+}
+
+// memoryFile makes a file of memory that the process and this one have open.
+func (p *process) memoryFile() (fd uint64, file *os.File, err error) {
+	if fd, err = p.invoke(unix.SYS_MEMFD_CREATE, gateName, 0); err != nil {
+		return 0, nil, fmt.Errorf("memfd_create: %w", err)
+	}
+	file, err = os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", p.pid, fd), os.O_RDWR, 0)
+	return fd, file, err
+}
+
+// flush writes to the process what was written in the model.
+func (p *process) flush() {
+	p.space.Flush()
+	if p.shared != nil {
+		p.shared.space.Flush()
+	}
 }
 
 // Unmap is mem.Remote.

@@ -8,7 +8,9 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +28,7 @@ import (
 const (
 	gate     = loader.MmapTop + 1<<20
 	gateSize = guest.PageSize
+	end      = guest.AddrLimit - guest.PageSize // of what a process may map
 )
 
 // gateCode makes a system call of ours; a name for memfd_create(2) follows.
@@ -45,9 +48,11 @@ const syscallStop = 0x80
 // process is the process of the host that the guest's instructions run in. It is stopped unless resume or invoke runs. It
 // is the remote of the space that it executes.
 type process struct {
-	pid, fd int      // fd is a pidfd
-	mem     *os.File // /proc/PID/mem
-	space   *mem.Space
+	pid   int
+	alive sync.Mutex // guards fd against interrupt
+	fd    int        // a pidfd; -1: none, or closed
+	mem   *os.File   // /proc/PID/mem
+	space *mem.Space
 	// regs are the registers at the stop; changed: the process does not have them yet.
 	regs    unix.PtraceRegs
 	fx      [cpu.FXSize]byte // the same for floating point
@@ -63,25 +68,29 @@ type process struct {
 	bars    map[uint64]bool   // pages that the guest could execute and the process cannot
 	files   map[*mem.Backing]*content
 	known   map[*mem.Backing]*functions
-	err     error  // the first that a remote's method met
-	most    uint64 // bytes that the guest may map for writing; 0: no bound
-	limit   string // why the run must end after the present call, if it must
+	objects *mem.Space // what shared mappings show
+	shared  *objects   // objects, once it is lent
+	err     error      // the first that a remote's method met
+	most    uint64     // bytes that the guest may map for writing; 0: no bound
+	limit   string     // why the run must end after the present call, if it must
 }
 
 // start makes a process with nothing in it but the gate.
 func start(code map[uint64][]byte) (*process, error) {
-	page := slices.Clone(gateCode)
+	p, err := spawn()
+	if err == nil {
+		err = p.prepare(code)
+	}
+	if err != nil && p != nil {
+		p.kill()
+	}
+	return p, err
+}
+
+// spawn makes a process that is stopped before its first instruction.
+func spawn() (*process, error) {
 	p := &process{fd: -1, stubs: map[uint64]uint64{}, hooks: map[uint64]bool{}, breaks: map[uint64]breakpoint{}, bars: map[uint64]bool{}, files: map[*mem.Backing]*content{},
 		known: map[*mem.Backing]*functions{}}
-	for _, at := range slices.Sorted(maps.Keys(code)) {
-		page = append(page, make([]byte, -len(page)&15)...)
-		p.stubs[gate+uint64(len(page))] = at
-		page = append(page, code[at]...)
-	}
-	if len(page) > filterAt {
-		return nil, errors.New("too much code of models")
-	}
-	page = append(append(page, make([]byte, filterAt-len(page))...), filter()...)
 	var err error
 	p.pid, err = syscall.ForkExec("/proc/self/exe", []string{"symchef-native-boot"}, &syscall.ProcAttr{
 		Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.fd},
@@ -89,45 +98,44 @@ func start(code map[uint64][]byte) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ptrace is not allowed: %w", err)
 	}
-	if err = p.prepare(page); err == nil && p.fd < 0 {
-		err = errors.New("the kernel has no pidfd")
-	}
-	if err != nil {
-		p.kill()
-		return nil, err
-	}
-	return p, nil
-}
-
-// Probe says whether a process can be started here.
-func Probe() error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	p, err := start(nil)
-	if err == nil {
-		p.kill()
-	}
-	return err
-}
-
-func (p *process) prepare(page []byte) error {
 	if sig, err := p.wait(); err != nil || sig != unix.SIGTRAP {
-		return errors.Join(fmt.Errorf("stopped by %v", sig), err)
+		return p, errors.Join(fmt.Errorf("stopped by %v", sig), err)
+	}
+	if p.fd < 0 {
+		return p, errors.New("the kernel has no pidfd")
 	}
 	if err := unix.PtraceSetOptions(p.pid, unix.PTRACE_O_EXITKILL|unix.PTRACE_O_TRACESYSGOOD); err != nil {
-		return err
+		return p, err
 	}
-	var err error
 	if p.mem, err = os.OpenFile(fmt.Sprintf("/proc/%d/mem", p.pid), os.O_RDWR, 0); err != nil {
-		return err
+		return p, err
 	}
-	if err := unix.PtraceGetRegs(p.pid, &p.regs); err != nil {
-		return err
+	return p, unix.PtraceGetRegs(p.pid, &p.regs)
+}
+
+// prepare leaves nothing in the process but the gate, with code in it.
+func (p *process) prepare(code map[uint64][]byte) error {
+	page := slices.Clone(gateCode)
+	for _, at := range slices.Sorted(maps.Keys(code)) {
+		page = append(page, make([]byte, -len(page)&15)...)
+		p.stubs[gate+uint64(len(page))] = at
+		page = append(page, code[at]...)
 	}
-	// The first call is made by the program itself, of which nothing has run.
+	if len(page) > filterAt {
+		return errors.New("too much code of models")
+	}
+	page = append(append(page, make([]byte, filterAt-len(page))...), filter()...)
+	// The program itself makes the first calls, before anything of it has run. Its stack and what the kernel has mapped may be anywhere,
+	// even where the gate will be, and some of that can only be unmapped as a whole.
 	at := p.regs.Rip
 	if _, err := p.mem.WriteAt(gateCode, int64(at)); err != nil {
 		return err
+	}
+	first, last := guest.PageDown(at), guest.PageDown(at+uint64(len(gateCode))-1)+guest.PageSize
+	for _, r := range [][2]uint64{{0, first}, {last, end}} {
+		if _, err := p.invokeAt(at, unix.SYS_MUNMAP, r[0], r[1]-r[0]); err != nil {
+			return fmt.Errorf("munmap: %w", err)
+		}
 	}
 	const private = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_FIXED_NOREPLACE
 	if _, err := p.invokeAt(at, unix.SYS_MMAP, gate, gateSize, unix.PROT_READ|unix.PROT_EXEC, private, ^uint64(0), 0); err != nil {
@@ -139,16 +147,28 @@ func (p *process) prepare(page []byte) error {
 	if err := p.clear(); err != nil {
 		return err
 	}
-	if _, err = p.invoke(unix.SYS_PRCTL, unix.PR_SET_TSC, unix.PR_TSC_SIGSEGV); err != nil {
+	if _, err := p.invoke(unix.SYS_PRCTL, unix.PR_SET_TSC, unix.PR_TSC_SIGSEGV); err != nil {
 		return fmt.Errorf("PR_SET_TSC: %w", err)
 	}
-	if _, err = p.invoke(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err == nil {
+	_, err := p.invoke(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	if err == nil {
 		_, err = p.invoke(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, gateFilter)
 	}
 	if err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
 	return nil
+}
+
+// Probe says whether a process can be started here.
+func Probe() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p, err := start(nil)
+	if err == nil {
+		p.kill()
+	}
+	return err
 }
 
 // filter is a struct sock_fprog at gateFilter and its program: a system call that is executed after all, which vsyscall(2) is, kills the
@@ -191,7 +211,7 @@ func (p *process) clear() error {
 	p.walking = 0
 	_, err := p.invoke(unix.SYS_MUNMAP, 0, gate)
 	if err == nil {
-		_, err = p.invoke(unix.SYS_MUNMAP, gate+gateSize, guest.AddrLimit-guest.PageSize-gate-gateSize)
+		_, err = p.invoke(unix.SYS_MUNMAP, gate+gateSize, end-gate-gateSize)
 	}
 	if err != nil {
 		return fmt.Errorf("munmap: %w", err)
@@ -214,11 +234,47 @@ func (p *process) kill() {
 	for _, f := range p.files {
 		f.file.Close()
 	}
+	if p.shared != nil {
+		p.shared.file.Close()
+	}
+	p.alive.Lock()
+	defer p.alive.Unlock()
 	unix.Close(p.fd)
+	p.fd = -1
 }
 
-// interrupt makes the process stop soon, from any goroutine.
-func (p *process) interrupt() { unix.PidfdSendSignal(p.fd, unix.SIGSTOP, nil, 0) }
+// interrupt makes the process stop soon, from any goroutine and at any time.
+func (p *process) interrupt() {
+	p.alive.Lock()
+	defer p.alive.Unlock()
+	unix.PidfdSendSignal(p.fd, unix.SIGSTOP, nil, 0)
+}
+
+// bound interrupts the process when it and the calling thread, its tracer, have computed for so long from now on. stop ends that.
+func (p *process) bound(limit time.Duration) (stop func()) {
+	const all, thread = 2, 6 // of a process, of a thread: linux/posix-timers.h, MAKE_PROCESS_CPUCLOCK
+	clocks := [2]int32{^int32(p.pid)<<3 | all, ^int32(unix.Gettid())<<3 | thread}
+	used := func() (sum time.Duration) {
+		for _, id := range clocks {
+			var t unix.Timespec
+			unix.ClockGettime(id, &t) // nothing once the process has ended
+			sum += time.Duration(t.Nano())
+		}
+		return sum
+	}
+	until, done := used()+limit, make(chan struct{})
+	go func() {
+		for left := limit; left > 0; left = until - used() {
+			select {
+			case <-done:
+				return
+			case <-time.After(max(left, time.Millisecond)):
+			}
+		}
+		p.interrupt()
+	}()
+	return func() { close(done) }
+}
 
 // leave steps the process out of the gate, where the machine has no code.
 func (p *process) leave() {
@@ -326,10 +382,13 @@ func (p *process) invokeAt(at, nr uint64, args ...uint64) (uint64, error) {
 			return 0, err
 		}
 		if sig == unix.SIGSTOP {
-			p.limit = slow
+			p.limit = Slow
 		}
 		if sig == unix.SIGTRAP {
 			break
+		}
+		if sig == unix.SIGSEGV {
+			return 0, fmt.Errorf("%v in a call of ours", sig)
 		}
 	}
 	if err := unix.PtraceGetRegs(p.pid, &r); err != nil {

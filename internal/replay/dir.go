@@ -7,29 +7,16 @@ import (
 	"symchef/internal/testcase"
 )
 
-// Dir replays the test cases of the run directory dir, or only the one named
-// id if that is not empty. Replaying them all records the verdicts in
-// the run directory.
-func Dir(ctx context.Context, dir, id string, opt Options) (Report, error) {
-	r, err := rundir.Open(dir)
-	if err != nil {
-		return Report{}, err
-	}
-	var tests []testcase.Test
-	if id == "" {
-		tests, _, err = r.Outlines() // a torn last line is no test yet
-	} else {
-		var t testcase.Test
-		t, err = r.Test(id)
-		tests = []testcase.Test{t}
-	}
-	if err != nil {
-		return Report{}, err
-	}
+// Dir replays tests, of the run directory that r reads. The verdicts are recorded by w, which may be nil.
+func Dir(ctx context.Context, r *rundir.Reader, w *rundir.Writer, tests []testcase.Test, opt Options) (Report, error) {
 	rep, err := Run(ctx, r.Summary.Target, tests, opt)
-	if err == nil && id == "" {
+	if err == nil && w != nil {
 		counts, verdicts := rep.Record()
-		err = r.SetReplay(counts, verdicts)
+		s := r.Summary
+		if opt.Settle != nil {
+			opt.Settle(&s, &rep)
+		}
+		err = w.SetReplay(s, counts, verdicts)
 	}
 	return rep, err
 }

@@ -13,94 +13,177 @@ import (
 	"symchef/internal/testcase"
 )
 
-// devices are the nodes of the sandbox's /dev, bound from the host.
-var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
-
 // setupMounts makes the file system of mode Namespaces and moves into it:
 //
-//	/            a tmpfs of Limits.Disk bytes
-//	/NAME        for each directory of the host's root an overlay: the host
-//	             below, the tmpfs above; where that is impossible (mounts
-//	             inside it, an old kernel) it is bound read-only and the
-//	             working directory in it gets an overlay of its own
-//	/dev /run    fresh; /proc that of the process namespace; /sys read-only
-//	/symchef     guest library and the files exchanged with it
+//	/            an overlay: what is written goes to a tmpfs of Limits.Disk
+//	             bytes. Below is the host's root, if its owners could be
+//	             shifted, or else nothing:
+//	/NAME        then each directory of the host's root is an overlay of its
+//	             own; one that the kernel cannot overlay (mounts inside it) is
+//	             made of its entries, or bound read-only
+//	/dev /run    fresh; /proc that of the process namespace, /sys what tells
+//	             of processors: both read-only and masked
+//	/symchef     guest library and the files exchanged with it; it is there
+//	             for whoever knows, the listing of / does not have it
 //
 // It returns the directory, inside, for those files.
-func setupMounts(sp *spec) (io string, err error) {
+func (b *sandbox) setupMounts() (io string, err error) {
+	sp := &b.sp
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return "", fmt.Errorf("private mounts: %w", err)
 	}
-	top, err := os.ReadDir("/")
+	opts := fmt.Sprintf("size=%d,nr_inodes=65536,uid=%d,gid=%d", sp.Limits.Disk, insideID(sp, os.Getuid()), insideID(sp, os.Getgid()))
+	if err := mountTmpfs(sp.Scratch, opts); err != nil {
+		return "", err
+	}
+	// From here on by relative names: who assumes another identity cannot go
+	// there again.
+	if err := os.Chdir(sp.Scratch); err != nil {
+		return "", err
+	}
+	if err := sp.Identity.assume(sp.Groups); err != nil {
+		return "", err
+	}
+	for _, d := range []string{"root", "empty", "symchef/replay", "symchef/home", "symchef/tmp"} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return "", err
+		}
+	}
+	if err := os.WriteFile("nothing", nil, 0o444); err != nil {
+		return "", err
+	}
+	if sp.Identity == shifted {
+		err = b.showTrees()
+	} else {
+		err = b.showEntries()
+	}
 	if err != nil {
 		return "", err
 	}
-	if err := mountTmpfs(sp.Scratch, fmt.Sprintf("size=%d,nr_inodes=65536", sp.Limits.Disk)); err != nil {
+	if err := errors.Join(mountDev(sp), mountProc(sp), mountTmpfs("root/run", "size=16m"), mountSys(), mountExchange(sp)); err != nil {
 		return "", err
 	}
-	root := filepath.Join(sp.Scratch, "root")
-	for _, d := range []string{"root", "root/dev", "root/proc", "root/run", "root/sys", "root" + exchange} {
-		if err := os.MkdirAll(filepath.Join(sp.Scratch, d), 0o755); err != nil {
-			return "", err
-		}
-	}
-	// pivot_root(2) wants a mount.
-	if err := unix.Mount(root, root, "", unix.MS_BIND, ""); err != nil {
-		return "", fmt.Errorf("root: %w", err)
-	}
-	allWritable := true
-	for _, e := range top {
-		writable, err := show(sp, root, e)
-		if err != nil {
-			return "", err
-		}
-		allWritable = allWritable && writable
-	}
-	if !allWritable {
-		for name, at := range map[string]string{"HOME": "/symchef/home", "TMPDIR": "/symchef/tmp"} {
-			if err := os.MkdirAll(filepath.Join(root, at), 0o700); err != nil {
-				return "", err
-			}
-			if !overlaid(filepath.Join(root, getEnv(sp.Env, name, "/tmp"))) {
-				sp.Env = testcase.SetEnv(sp.Env, name, at)
-			}
-		}
-	}
-	if sp.GuestLib != "" {
-		at := filepath.Join(root, testcase.GuestRoot)
-		if err := os.MkdirAll(at, 0o755); err != nil {
-			return "", err
-		}
-		if err := bindReadOnly(sp.GuestLib, at); err != nil {
-			return "", fmt.Errorf("guest library: %w", err)
-		}
-	}
-	if err := errors.Join(
-		mountDev(root), mountProc(root), mountTmpfs(filepath.Join(root, "run"), "size=16m"),
-		bindReadOnly("/sys", filepath.Join(root, "sys")),
-	); err != nil {
+	fd, err := unix.Open(".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
 		return "", err
 	}
-	return exchange, enter(root)
+	for i := range b.layers {
+		b.layers[i].Upper = fmt.Sprintf("/proc/self/fd/%d/%s", fd, b.layers[i].Upper)
+	}
+	return exchange, enter("root")
+}
+
+// insideID is what an id of this process is inside.
+func insideID(sp *spec, id int) int {
+	if sp.Identity == shifted {
+		return 0 // the superuser's; another does not shift
+	}
+	return id
 }
 
 // exchange is the sandbox's directory for the files exchanged with the guest
 // library.
 const exchange = "/symchef/replay"
 
-// own are the names in the root that setupMounts makes itself. /run is empty
-// to hide the sockets of the host's services: a network namespace does not
-// keep a program from connecting to them.
-var own = []string{"dev", "proc", "run", "sys", "symchef"}
+// isOwn reports whether setupMounts makes a name in the root itself. /run is
+// empty to hide the sockets of the host's services: a network namespace does
+// not keep a program from connecting to them.
+func isOwn(name string) bool {
+	return slices.Contains([]string{"dev", "proc", "run", "sys", "symchef"}, name)
+}
 
-// show makes the entry e of the host's root appear in root. writable is false
-// if it could only be shown read-only.
-func show(sp *spec, root string, e os.DirEntry) (writable bool, err error) {
-	name := e.Name()
-	host, at := "/"+name, filepath.Join(root, name)
+// showTrees makes root of the host's file systems with shifted owners.
+func (b *sandbox) showTrees() error {
+	for i, t := range b.sp.Trees {
+		lower, at := fmt.Sprintf("lower/%d", i), filepath.Join("root", t.At)
+		if !t.Dir {
+			lower = at // no overlay has a file for its root
+		}
+		if err := os.MkdirAll(filepath.Dir(lower), 0o755); err != nil {
+			return err
+		}
+		if t.Dir {
+			if err := os.MkdirAll(lower, 0o755); err != nil {
+				return err
+			}
+		} else if err := unix.MountSetattr(treeFD+i, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+			return fmt.Errorf("%s: %w", t.At, err)
+		}
+		err := unix.MoveMount(treeFD+i, "", unix.AT_FDCWD, lower, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		unix.Close(treeFD + i)
+		if err == nil && t.Dir {
+			err = b.overlay(fmt.Sprint(i), lower, at)
+		}
+		if err != nil && t.At == "/" {
+			return fmt.Errorf("%s: %w", t.At, err)
+		}
+		// What the sandbox cannot show elsewhere is empty there.
+	}
+	for _, d := range []string{"dev", "proc", "run", "sys", "symchef"} {
+		if err := os.MkdirAll(filepath.Join("root", d), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showEntries makes root of the directories of the host's.
+func (b *sandbox) showEntries() error {
+	sp := &b.sp
+	if err := b.overlay("root", "empty", "root"); err != nil {
+		return fmt.Errorf("/: %w", err)
+	}
+	for _, d := range []string{"dev", "proc", "run", "sys", "symchef"} {
+		if err := os.Mkdir(filepath.Join("root", d), 0o755); err != nil {
+			return err
+		}
+	}
+	top, err := os.ReadDir("/")
+	if err != nil {
+		return err
+	}
+	mounts, err := hostMounts()
+	if err != nil {
+		return err
+	}
+	allWritable := true
+	for _, e := range top {
+		if isOwn(e.Name()) {
+			continue
+		}
+		writable, err := b.show("/"+e.Name(), e, mounts)
+		if err != nil {
+			return err
+		}
+		allWritable = allWritable && writable
+	}
+	if !allWritable && under(sp.Cwd, "/") && !overlaid(filepath.Join("root", sp.Cwd)) {
+		// Failure leaves the working directory read-only.
+		_ = b.overlay("cwd", sp.Cwd, filepath.Join("root", sp.Cwd))
+	}
+	for name, at := range map[string]string{"HOME": "/symchef/home", "TMPDIR": "/symchef/tmp"} {
+		if !allWritable && !overlaid(filepath.Join("root", getEnv(sp.Env, name, "/tmp"))) {
+			sp.Env = testcase.SetEnv(sp.Env, name, at)
+		}
+	}
+	for _, p := range append([]string{"/tmp", "/var/tmp", sp.Cwd, getEnv(sp.Env, "HOME", "/"), getEnv(sp.Env, "TMPDIR", "/")}, sp.Writes...) {
+		b.openPath(p)
+	}
+	st, err := os.Stat("/")
+	if err != nil {
+		return err
+	}
+	return os.Chmod("root", ownMode("/", st))
+}
+
+// mostEntries is how many entries a directory may have to be made of them.
+const mostEntries = 256
+
+// show makes the entry e of the host's directory, at host, appear in root.
+// writable is false if some of it could only be shown read-only.
+func (b *sandbox) show(host string, e os.DirEntry, mounts []string) (writable bool, err error) {
+	at := filepath.Join("root", host)
 	switch {
-	case slices.Contains(own, name):
-		return true, nil
 	case e.Type()&os.ModeSymlink != 0:
 		to, err := os.Readlink(host)
 		if err != nil {
@@ -118,36 +201,117 @@ func show(sp *spec, root string, e os.DirEntry) (writable bool, err error) {
 	if err := os.Mkdir(at, 0o755); err != nil {
 		return false, err
 	}
-	if overlay(sp.Scratch, "top-"+name, host, at) == nil {
+	if b.overlay(host, host, at) == nil {
 		return true, nil
+	}
+	inside := func(m string) bool { return m != host && under(m, host) }
+	if entries, err := os.ReadDir(host); err == nil && len(entries) <= mostEntries && slices.ContainsFunc(mounts, inside) {
+		writable = true
+		for _, e := range entries {
+			w, err := b.show(filepath.Join(host, e.Name()), e, mounts)
+			if err != nil {
+				return false, err
+			}
+			writable = writable && w
+		}
+		st, err := os.Stat(host)
+		if err != nil {
+			return false, err
+		}
+		return writable, os.Chmod(at, ownMode(host, st))
 	}
 	if err := bindReadOnly(host, at); err != nil {
 		return false, fmt.Errorf("%s: %w", host, err)
 	}
-	if under(sp.Cwd, host) {
-		// Failure leaves the working directory read-only.
-		_ = overlay(sp.Scratch, "cwd", sp.Cwd, filepath.Join(root, sp.Cwd))
-	}
 	return false, nil
 }
 
+// openPath makes the directories on the way to p, and p, writable where the
+// user may write on the host. Overlayfs gives a copy of a directory the owner
+// it has below, and in a namespace with one user it cannot for those of
+// others: the first directory below such a one gets an overlay of its own.
+func (b *sandbox) openPath(p string) {
+	if !filepath.IsAbs(p) {
+		return
+	}
+	foreignAbove := false
+	at := "/"
+	for i, name := range strings.Split(strings.Trim(filepath.Clean(p), "/"), "/") {
+		at = filepath.Join(at, name)
+		var st unix.Stat_t
+		if isOwn(name) && i == 0 || unix.Lstat(at, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return
+		}
+		if i == 0 {
+			continue // an overlay already
+		}
+		foreign := foreignID(st.Uid) || foreignID(st.Gid)
+		if (foreign || foreignAbove) && unix.Access(at, unix.W_OK) == nil {
+			if !mountPoint(filepath.Join("root", at)) && b.overlay(at, at, filepath.Join("root", at)) != nil {
+				return
+			}
+			foreign, foreignAbove = false, false
+		}
+		foreignAbove = foreignAbove || foreign
+	}
+}
+
+// overflowID is what the kernel tells instead of an id that the namespace
+// lacks. It may be a user's, too: then an overlay more does no harm.
+const overflowID = 65534
+
+func foreignID(id uint32) bool { return id == overflowID }
+
+func mountPoint(p string) bool {
+	var st, above unix.Stat_t
+	return unix.Lstat(p, &st) == nil && unix.Lstat(filepath.Dir(p), &above) == nil && st.Dev != above.Dev
+}
+
+// ownMode is the mode of the copy, the user's own, of the directory p: what
+// its owner may do with it is what the user may do with p.
+func ownMode(p string, st os.FileInfo) os.FileMode {
+	mode := st.Mode() &^ 0o700
+	for bit, how := range map[os.FileMode]uint32{0o400: unix.R_OK, 0o200: unix.W_OK, 0o100: unix.X_OK} {
+		if unix.Access(p, how) == nil {
+			mode |= bit
+		}
+	}
+	return mode
+}
+
 // overlay mounts lower at the directory at, writable; what is written goes to
-// a directory called name in the tmpfs scratch.
-func overlay(scratch, name, lower, at string) error {
-	up, work := filepath.Join(scratch, "up", name), filepath.Join(scratch, "work", name)
+// upperDir(name).
+func (b *sandbox) overlay(name, lower, at string) error {
+	up, work := upperDir(name), filepath.Join("work", overlayName(name))
 	if err := errors.Join(os.MkdirAll(up, 0o755), os.MkdirAll(work, 0o755)); err != nil {
 		return err
 	}
-	// The root of an overlay takes its mode from above.
+	// The root of an overlay takes its owner and mode from above.
 	if st, err := os.Stat(lower); err == nil {
-		if err := os.Chmod(up, st.Mode()); err != nil {
+		var s unix.Stat_t
+		mode := st.Mode()
+		if unix.Stat(lower, &s) != nil || foreignID(s.Uid) || foreignID(s.Gid) || os.Chown(up, int(s.Uid), int(s.Gid)) != nil {
+			mode = ownMode(lower, st)
+		}
+		if err := os.Chmod(up, mode); err != nil {
 			return err
 		}
 	}
+	b.raise(lower, filepath.Join("/", strings.TrimPrefix(at, "root")), up)
 	opts := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr",
 		overlayEscape(lower), overlayEscape(up), overlayEscape(work))
-	return unix.Mount("overlay", at, "overlay", unix.MS_NOSUID|unix.MS_NODEV, opts)
+	if err := unix.Mount("overlay", at, "overlay", unix.MS_NOSUID|unix.MS_NODEV, opts); err != nil {
+		return err
+	}
+	b.layers = append(b.layers, layer{At: filepath.Join("/", strings.TrimPrefix(at, "root")), Upper: up})
+	return nil
 }
+
+// upperDir is where an overlay called name, mostly by its place, keeps what is
+// written, relative to the scratch tmpfs.
+func upperDir(name string) string { return filepath.Join("up", overlayName(name)) }
+
+func overlayName(name string) string { return strings.ReplaceAll(name, "/", "\\") }
 
 // overlaid reports whether path is in an overlay.
 func overlaid(path string) bool {
@@ -182,44 +346,34 @@ func under(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
 
-func mountDev(root string) error {
-	dev := filepath.Join(root, "dev")
-	if err := unix.Mount("tmpfs", dev, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "size=16m,mode=0755"); err != nil {
-		return fmt.Errorf("/dev: %w", err)
+// mountExchange makes /symchef.
+func mountExchange(sp *spec) error {
+	const at = "root/symchef"
+	if err := unix.Mount("symchef", at, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("/symchef: %w", err)
 	}
-	for _, n := range devices {
-		if _, err := os.Stat("/dev/" + n); err != nil {
-			continue
-		}
-		at := filepath.Join(dev, n)
-		if err := os.WriteFile(at, nil, 0o666); err != nil {
-			return err
-		}
-		if err := unix.Mount("/dev/"+n, at, "", unix.MS_BIND, ""); err != nil {
-			return fmt.Errorf("/dev/%s: %w", n, err)
-		}
+	// An overlay knows a directory that a mount holds also when what it was
+	// made of has gone, and does not list it.
+	root := upperDir("root")
+	if sp.Identity == shifted {
+		root = upperDir("0")
 	}
-	if err := os.Mkdir(filepath.Join(dev, "shm"), 0o777|os.ModeSticky); err != nil {
-		return err
+	if err := os.Remove(filepath.Join(root, "symchef")); err != nil {
+		return fmt.Errorf("/symchef: %w", err)
 	}
-	var errs []error
-	for name, to := range map[string]string{
-		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
-	} {
-		errs = append(errs, os.Symlink(to, filepath.Join(dev, name)))
-	}
-	return errors.Join(errs...)
-}
-
-// mountProc shows the own processes only; where the kernel forbids a fresh
-// /proc (one with covered parts, as in containers), the host's, read-only.
-func mountProc(root string) error {
-	at := filepath.Join(root, "proc")
-	if unix.Mount("proc", at, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "") == nil {
+	if sp.GuestLib == "" {
 		return nil
 	}
-	if err := bindReadOnly("/proc", at); err != nil {
-		return fmt.Errorf("/proc: %w", err)
+	lib := filepath.Join("root", testcase.GuestRoot)
+	if err := os.MkdirAll(lib, 0o755); err != nil {
+		return err
+	}
+	from := sp.GuestLib
+	if sp.Identity == shifted { // which may not go there on the host
+		from = filepath.Join("root", from)
+	}
+	if err := bindReadOnly(from, lib); err != nil {
+		return fmt.Errorf("guest library: %w", err)
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"symchef/internal/disk"
+	"symchef/internal/guest"
 	"symchef/internal/testcase"
 )
 
@@ -30,10 +30,10 @@ const keep = 64 << 10
 
 // A Native is one native run of a test case.
 type Native struct {
-	Outcome testcase.Outcome
-	// OutputSHA256 is over all OutputBytes bytes of standard output.
-	OutputSHA256 string
-	OutputBytes  int64
+	testcase.Observation
+	// Exceeded is what it had too much of ("4096 MiB of memory"), Busy says that it ran for Limits.Busy; then it was ended.
+	Exceeded string
+	Busy     bool
 	// Stdout and Stderr are the first 64 KiB of each stream.
 	Stdout, Stderr []byte
 	// Log is what the test logged (not programs).
@@ -53,6 +53,9 @@ type outcomeFile struct {
 	Type    string        `json:"type"`
 	Message string        `json:"message"`
 	Log     []string      `json:"log"`
+	// ReturnedHex are the bytes of a testcase.Value, Frames as in testcase.Observation; both optional.
+	ReturnedHex string   `json:"returned_hex"`
+	Frames      []string `json:"frames"`
 }
 
 // replayInputs is inputs as the replay file has them: floats with their bytes, since not every language reads decimal digits to the
@@ -67,19 +70,29 @@ func replayInputs(inputs []testcase.Input) []testcase.Input {
 	return out
 }
 
+// specOf is what all runs of g have in common.
+func specOf(g testcase.Target, opt Options) spec {
+	sp := spec{Mode: opt.Mode, Path: g.Executable(), Argv: g.Argv, Cwd: g.Cwd, Env: slices.Clone(g.Env), Limits: opt.Limits}
+	if sp.Mode == Namespaces {
+		sp.Identity = who()
+	}
+	if g.Kind != testcase.Program {
+		sp.GuestLib = opt.GuestLib
+	}
+	return sp
+}
+
 // native runs t once, at random addresses if randomize is set. An error means that the run could not take place.
 func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options, randomize bool) (Native, error) {
-	sp := spec{
-		Mode: opt.Mode, Path: g.Executable(), Argv: g.Argv, Cwd: g.Cwd,
-		Env: slices.Clone(g.Env), Limits: opt.Limits, Randomize: randomize,
-	}
+	sp := specOf(g, opt)
+	sp.Randomize, sp.Writes, sp.Moves = randomize, written(t.Files), moved(t.Files)
 	var stdin io.Reader
 	if g.Kind != testcase.Program {
 		b, err := json.Marshal(replayFile{Version: 1, Inputs: replayInputs(t.Inputs)})
 		if err != nil {
 			return Native{}, err
 		}
-		sp.Inputs, sp.GuestLib = b, opt.GuestLib
+		sp.Inputs = b
 	} else {
 		call, err := g.Call(t.Inputs)
 		if err != nil {
@@ -95,94 +108,73 @@ func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options
 	if err != nil {
 		return Native{}, err
 	}
-	n := Native{
-		OutputSHA256: stdout.digest(), OutputBytes: stdout.n, Stdout: stdout.head, Stderr: stderr.head,
-	}
-	n.Outcome, n.Log = end.outcome(g.Kind, stderr.head)
-	return n, nil
+	return end.native(g, sp.Files, stdout.stream(), stderr.stream()), nil
 }
 
-// outcome translates how the process ended.
-func (e ending) outcome(kind testcase.TargetKind, stderr []byte) (testcase.Outcome, []string) {
+// native is the run of g, which was given files, that ended as e says.
+func (e ending) native(g testcase.Target, files map[string][]byte, stdout, stderr stream) Native {
+	n := Native{Exceeded: e.Exceeded, Busy: e.Busy, Stdout: stdout.Head, Stderr: stderr.Head}
+	n.Observation, n.Log = e.observation(g.Kind, stderr.Head)
+	n.OutputSHA256, n.OutputBytes = stdout.SHA256, stdout.Bytes
+	n.StderrSHA256, n.StderrBytes = stderr.AllowedSHA256, stderr.AllowedBytes
+	effects, within := e.Traces.effects(g.Cwd, files)
+	n.FilesWithin = within
+	n.SetFiles(testcase.Since(g.Before, effects, g.Temp()), e.Traces.Cut)
+	return n
+}
+
+// observation translates how the process ended, and what its guest library told.
+func (e ending) observation(kind testcase.TargetKind, stderr []byte) (testcase.Observation, []string) {
+	only := func(o testcase.Outcome) (testcase.Observation, []string) {
+		return testcase.Observation{Outcome: o}, nil
+	}
 	signal := ""
 	if e.Signal != 0 {
-		signal = unix.SignalName(syscall.Signal(e.Signal))
+		signal = guest.SignalName(int(e.Signal))
 	}
 	if e.TimedOut || signal == "SIGXCPU" {
-		return testcase.Outcome{Kind: testcase.Hang}, nil
+		return only(testcase.Outcome{Kind: testcase.Hang})
+	}
+	if e.Exceeded != "" {
+		return only(testcase.Outcome{Kind: testcase.Unsupported, Message: "replay ends what takes more than " + e.Exceeded})
 	}
 	if kind == testcase.Program {
-		return testcase.ProgramOutcome(e.Status, signal, stderr), nil
+		return only(testcase.ProgramOutcome(e.Status, signal, stderr))
 	}
-	var f outcomeFile
-	if json.Unmarshal(e.Outcome, &f) == nil && f.Version == 1 && f.Kind != "" {
+	if f, ok := parseOutcome(e.Outcome); ok {
 		// Kinds "pruned" and "usage" exist here only: they agree with nothing.
-		return testcase.Outcome{Kind: f.Kind, Type: f.Type, Message: f.Message}, f.Log
+		returned, err := hex.DecodeString(f.ReturnedHex)
+		if err != nil {
+			returned = []byte("not hexadecimal: " + f.ReturnedHex) // which no machine has seen
+		}
+		o := testcase.Observation{Outcome: testcase.Outcome{Kind: f.Kind, Type: f.Type, Message: f.Message}, Frames: f.Frames, Returned: testcase.Value(returned).Sorted()}
+		if f.Kind != "usage" { // which has a status of its own
+			o.Outcome = o.Outcome.Then(e.Status, signal)
+		}
+		if o.Outcome.Kind == testcase.Crash {
+			o.Frames = nil
+		}
+		return o, f.Log
 	}
 	if signal != "" {
-		return testcase.Outcome{Kind: testcase.Crash, Signal: signal}, nil
+		return only(testcase.Outcome{Kind: testcase.Crash, Signal: signal})
 	}
-	return testcase.Outcome{Kind: testcase.Exit, ExitStatus: e.Status}, nil
+	return only(testcase.Outcome{Kind: testcase.Exit, ExitStatus: e.Status})
 }
 
 // launch runs the confine child on sp and returns how its program ended.
 func launch(ctx context.Context, sp spec, stdin io.Reader, stdout, stderr io.Writer) (ending, error) {
-	scratch, err := os.MkdirTemp("", "symchef-replay-")
-	if err != nil {
-		return ending{}, err
-	}
-	defer os.RemoveAll(scratch)
-	sp.Scratch = scratch
-
-	self, err := os.Executable()
-	if err != nil {
-		return ending{}, err
-	}
-	specJSON, err := json.Marshal(sp)
-	if err != nil {
-		return ending{}, err
-	}
-	specR, specW, err := os.Pipe()
-	if err != nil {
-		return ending{}, err
-	}
-	endR, endW, err := os.Pipe()
-	if err != nil {
-		specR.Close()
-		specW.Close()
-		return ending{}, err
-	}
-	defer endR.Close()
-
-	cmd := exec.CommandContext(ctx, self)
-	cmd.Args = []string{confineArg}
-	cmd.Env = []string{} // the child needs none
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
-	cmd.ExtraFiles = []*os.File{specR, endW} // descriptors 3 and 4
-	cmd.SysProcAttr = sysProcAttr(sp.Mode)
-	cmd.WaitDelay = 5 * time.Second
-	cmd.Cancel = func() error {
-		if sp.Mode == Namespaces {
-			return cmd.Process.Kill() // process 1 of its namespace: all die
-		}
-		return cmd.Process.Signal(syscall.SIGTERM) // it kills its descendants
-	}
 	// The parent-death signal is tied to the thread that forks.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err = cmd.Start()
-	specR.Close()
-	endW.Close()
+	c, err := spawn(ctx, sp, stdin, stdout, stderr)
 	if err != nil {
-		specW.Close()
-		return ending{}, fmt.Errorf("%w: %w", errSetup, err)
+		return ending{}, err
 	}
-	go func() {
-		specW.Write(specJSON) // fails only if the child is dead, which Wait tells
-		specW.Close()
-	}()
-	report, _ := io.ReadAll(io.LimitReader(endR, 4*maxOutcome))
-	waitErr := cmd.Wait()
+	defer c.close()
+	c.requests.Close()
+	report, _ := io.ReadAll(io.LimitReader(c.replies, 16*maxOutcome))
+	waitErr := c.cmd.Wait()
 	if err := ctx.Err(); err != nil {
 		return ending{}, err
 	}
@@ -199,11 +191,97 @@ func launch(ctx context.Context, sp spec, stdin io.Reader, stdout, stderr io.Wri
 	return e, nil
 }
 
+// confined is a confine child that runs.
+type confined struct {
+	cmd      *exec.Cmd
+	cleanup  func()   // of the scratch folder
+	requests *os.File // to it; the spec comes first
+	replies  *os.File
+}
+
+// spawn starts a confine child on sp. The child dies with the calling thread.
+func spawn(ctx context.Context, sp spec, stdin io.Reader, stdout, stderr io.Writer) (_ *confined, err error) {
+	c := &confined{}
+	defer func() {
+		if err != nil {
+			c.close()
+		}
+	}()
+	if sp.Scratch, c.cleanup, err = disk.Temp("replay"); err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if sp.Identity == shifted {
+		if sp.Trees, err = trees(sp.Cwd, sp.Path, sp.GuestLib); err != nil && sp.Probe {
+			return nil, fmt.Errorf("%w: %w", errSetup, err)
+		} else if err != nil {
+			sp.Identity = sameAll
+		}
+		defer closeTrees(sp.Trees)
+		if sp.Groups, err = os.Getgroups(); err != nil {
+			return nil, err
+		}
+	}
+	specJSON, err := json.Marshal(sp)
+	if err != nil {
+		return nil, err
+	}
+	var specR, endW *os.File
+	if specR, c.requests, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	defer specR.Close()
+	if c.replies, endW, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	defer endW.Close()
+
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Args = []string{confineArg}
+	cmd.Env = []string{} // the child needs none
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	cmd.ExtraFiles = []*os.File{specR, endW} // descriptors 3 and 4
+	for _, t := range sp.Trees {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, t.file)
+	}
+	cmd.SysProcAttr = sysProcAttr(sp.Mode, sp.Identity)
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Cancel = func() error {
+		if sp.Mode == Namespaces {
+			return cmd.Process.Kill() // process 1 of its namespace: all die
+		}
+		return cmd.Process.Signal(syscall.SIGTERM) // it kills its descendants
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errSetup, err)
+	}
+	c.cmd = cmd
+	specR.Close()
+	_, _ = c.requests.Write(append(specJSON, '\n')) // where it ends is known; fails only if the child is dead, which its replies tell
+	return c, nil
+}
+
+// close removes what is left of c. Require: it has ended, or never begun.
+func (c *confined) close() {
+	for _, f := range []*os.File{c.requests, c.replies} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	if c.cleanup != nil {
+		c.cleanup()
+	}
+}
+
 // capture hashes a stream and keeps its beginning.
 type capture struct {
-	n    int64
-	head []byte
-	hash hash.Hash
+	n       int64
+	head    []byte
+	hash    hash.Hash
+	allowed testcase.StderrDigest
 }
 
 func (c *capture) Write(p []byte) (int, error) {
@@ -211,6 +289,7 @@ func (c *capture) Write(p []byte) (int, error) {
 		c.hash = sha256.New()
 	}
 	c.hash.Write(p)
+	c.allowed.Write(p)
 	c.n += int64(len(p))
 	if room := keep - len(c.head); room > 0 {
 		c.head = append(c.head, p[:min(room, len(p))]...)

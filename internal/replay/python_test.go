@@ -42,7 +42,7 @@ func TestPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, need := range []string{python, filepath.Join(lib, "symchef", "__main__.py")} {
+	for _, need := range []string{python, filepath.Join(lib, "python", "symchef", "__main__.py")} {
 		if _, err := os.Stat(need); err != nil {
 			t.Skip("skipped: ", err)
 		}

@@ -15,13 +15,20 @@
 //	           namespaces, mounts;     limits, ASLR off, rights
 //	           waits, kills, reports   given up; then execve
 //
+// Where several tests of a language are replayed, the interpreter is started once and makes a clone of itself for each (see server). A clone
+// that agrees with the machine settles its test; all else is what starts of their own say.
+//
 // Glossary: n a Native run, g the Target, sp the spec handed to the child.
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"symchef/internal/rundir"
@@ -31,11 +38,12 @@ import (
 // Limits bound one native run. The zero value of a field means its default.
 type Limits struct {
 	Time      time.Duration // wall clock, then the outcome is hang; 10 s
-	CPU       time.Duration // processor time, rounded up to seconds; Time + 1 s
-	Memory    uint64        // bytes of address space (RLIMIT_AS); 4 GiB
+	CPU       time.Duration // processor time of a process, rounded up to seconds; Time + 1 s
+	Busy      time.Duration // processor time of all together, then the outcome is hang; 0: no limit
+	Memory    uint64        // bytes, of one process (RLIMIT_DATA) and of all together; 4 GiB
 	FileSize  uint64        // bytes of the largest file; 64 MiB
-	Disk      uint64        // bytes of all files together (namespaces only); 256 MiB
-	Processes uint64        // processes and threads (namespaces only); 256
+	Disk      uint64        // bytes of all files together; 256 MiB
+	Processes uint64        // processes and threads together; 256
 }
 
 func (l Limits) withDefaults() Limits {
@@ -70,10 +78,36 @@ type Options struct {
 	Mode Mode
 	// Unconfined permits to run without confinement if the kernel offers none.
 	Unconfined bool
+	// Cause, if set, says what the outcome of a test that disagrees depends on though it is no input ("the clock"); empty if on nothing
+	// that it knows. Such a test is unstable, whatever its native runs say. For one that agrees, it is told what Doubt says of it. It is called by
+	// several goroutines.
+	Cause func(context.Context, testcase.Test, Doubt) string
+	// Doubt, if set, says which of the tests that agree do something else at another moment or on another host: these are unstable, too.
+	Doubt func(context.Context, []testcase.Test) []Doubt
+	// Known, if set, is the result of a test that has run already and agrees. It is called by several goroutines.
+	Known func(testcase.Test) (Result, bool)
+	// Loops are those of hangs that have run already, see HangBusy.
+	Loops map[testcase.Text]bool
+	// Fresh starts the program anew for every run.
+	Fresh bool
+	// Settle, if set, brings the summary of a run directory up to date, see Dir.
+	Settle func(*rundir.Summary, *Report)
 	// Progress, if set, is called after each test, from one goroutine at a
 	// time.
 	Progress func(Result)
 }
+
+// A Doubt is what becomes of a test that agrees where what is no input is another.
+type Doubt uint8
+
+// The doubts.
+const (
+	NoDoubt Doubt = iota
+	// OtherWay: it shows the same, by another path. What that path asks about the inputs no path of the run may have asked.
+	OtherWay
+	// OtherEnd: it shows something else.
+	OtherEnd
+)
 
 // Verdict is what replay says of one test case.
 type Verdict string
@@ -84,7 +118,7 @@ const (
 	Agreed Verdict = "agreed"
 	// Diverged: the native runs agree among themselves, not with the machine.
 	Diverged Verdict = "diverged"
-	// Unstable: native runs disagree among themselves.
+	// Unstable: the outcome depends on what is no input: native runs disagree among themselves, or Options.Cause knows what it is.
 	Unstable Verdict = "unstable"
 	// Skipped: there is nothing to compare with; the machine could not go on
 	// or ended the path by a limit.
@@ -95,19 +129,31 @@ const (
 type Result struct {
 	ID      string
 	Verdict Verdict
-	// Why says in one line what differs; empty if Agreed.
+	// Why says in one line what differs; of what Agreed, on what its path depends, or nothing.
 	Why string
 	// Machine is the outcome in the machine.
 	Machine testcase.Outcome
+	// Cloned says that the run was a clone of a program that had been started once for several test cases.
+	Cloned bool
+	// Limits are those of a run.
+	Limits Limits
 	// Runs are the native runs: one if Agreed, several if Diverged or Unstable.
 	Runs []Native
 }
+
+// Ends reports whether the machine gave the test case up as too long and natively it came to an end: then the machine's outcome is not its.
+func (r Result) Ends() bool { return r.Verdict == Skipped && r.Machine.LongOnly() }
 
 // A Report is the verdict on a batch, in the order of the batch.
 type Report struct {
 	Mode                                Mode
 	Agreed, Diverged, Unstable, Skipped int
-	Results                             []Result
+	NotReplayed                         int // ctx ended before
+	OtherWay                            int // of those that agreed
+	// Cloned is how many agreed in a clone of a server; Anew says why a server ended, or was none, if one did.
+	Cloned  int
+	Anew    string
+	Results []Result
 }
 
 // Run replays tests of target. An error means that replay could not work
@@ -137,10 +183,17 @@ func Run(ctx context.Context, target testcase.Target, tests []testcase.Test, opt
 	next := make(chan int)
 	var wg sync.WaitGroup
 	var mu sync.Mutex // guards calls of Progress
-	for range min(opt.Parallel, max(len(tests), 1)) {
+	workers, shared := min(opt.Parallel, max(len(tests), 1)), &servers{}
+	order := lastHangs(tests)
+	limits := opt.limits(tests, order)
+	var left atomic.Int64 // cases that nobody has taken
+	left.Store(int64(len(tests)))
+	for range workers {
 		wg.Go(func() {
+			w := newWorker(target, opt, shared)
+			defer w.close()
 			for i := range next {
-				r, err := one(ctx, target, tests[i], opt)
+				r, err := w.one(ctx, tests[i], limits[i], int(left.Add(-1)) >= workers)
 				if err != nil {
 					cancel(fmt.Errorf("test %s: %w", tests[i].ID, err))
 					continue
@@ -154,7 +207,7 @@ func Run(ctx context.Context, target testcase.Target, tests []testcase.Test, opt
 			}
 		})
 	}
-	for i := range tests {
+	for _, i := range order {
 		if ctx.Err() != nil {
 			break
 		}
@@ -162,8 +215,9 @@ func Run(ctx context.Context, target testcase.Target, tests []testcase.Test, opt
 	}
 	close(next)
 	wg.Wait()
+	doubt(ctx, tests, results, opt)
 
-	rep := Report{Mode: mode}
+	rep := Report{Mode: mode, Anew: shared.why, NotReplayed: len(tests)}
 	for _, r := range results {
 		if r.Verdict != "" {
 			rep.add(r)
@@ -172,20 +226,93 @@ func Run(ctx context.Context, target testcase.Target, tests []testcase.Test, opt
 	return rep, context.Cause(ctx)
 }
 
+// lastHangs is the order in which tests run: what is thought to hang takes its whole time, and must not take that of others.
+func lastHangs(tests []testcase.Test) []int {
+	order := make([]int, len(tests))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		hang := func(i int) int {
+			if tests[i].Outcome.Kind == testcase.Hang {
+				return 1
+			}
+			return 0
+		}
+		return hang(a) - hang(b)
+	})
+	return order
+}
+
+// How much processor time, or time in all, a hang takes natively.
+const (
+	// HangBusy is for one that is not proved: in it a processor executes more than the thousand million instructions that make a path a hang in the
+	// machine by themselves.
+	HangBusy = time.Second
+	// likeBusy is for one more in the same loop.
+	likeBusy = HangBusy / 4
+	// provedBusy and provedTime are for one that is proved: only an end would be news.
+	provedBusy = HangBusy / 4
+	provedTime = time.Second
+	// startBusy is what the start of an interpreter takes, where it is not that of a server.
+	startBusy = time.Second
+)
+
+// limits are those of each test; they run in this order.
+func (o *Options) limits(tests []testcase.Test, order []int) []Limits {
+	out := make([]Limits, len(tests))
+	seen := map[testcase.Text]bool{}
+	maps.Copy(seen, o.Loops)
+	for _, i := range order {
+		out[i] = o.Limits
+		end, loop := tests[i].Outcome, tests[i].Loop
+		if end.Kind != testcase.Hang {
+			continue
+		}
+		switch {
+		case end.ProvedHang():
+			out[i].Busy, out[i].Time = provedBusy, min(o.Limits.Time, provedTime)
+		case loop != "" && seen[loop]:
+			out[i].Busy = likeBusy
+		default:
+			out[i].Busy = HangBusy
+			seen[loop] = true
+		}
+	}
+	return out
+}
+
 // Record is the report as a run directory keeps it.
 func (rep *Report) Record() (rundir.Replay, []rundir.Verdict) {
 	v := make([]rundir.Verdict, len(rep.Results))
 	for i, r := range rep.Results {
 		v[i] = rundir.Verdict{ID: r.ID, Verdict: string(r.Verdict), Why: r.Why}
 	}
-	return rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable}, v
+	return rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable, NotCompared: rep.Skipped, NotReplayed: rep.NotReplayed, Ended: len(rep.Ended()), OtherWay: rep.OtherWay}, v
+}
+
+// Ended names the test cases that were given up as too long and come to an end natively.
+func (rep *Report) Ended() (ids []string) {
+	for _, r := range rep.Results {
+		if r.Ends() {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }
 
 func (rep *Report) add(r Result) {
 	rep.Results = append(rep.Results, r)
+	rep.NotReplayed--
+	if r.Cloned {
+		rep.Cloned++
+	}
 	switch r.Verdict {
 	case Agreed:
 		rep.Agreed++
+		if r.Why != "" {
+			rep.OtherWay++
+		}
 	case Diverged:
 		rep.Diverged++
 	case Unstable:
@@ -199,14 +326,36 @@ func (rep *Report) add(r Result) {
 // them, as the order of a hash table may, is no property of the test.
 const extraRuns = 4
 
-func one(ctx context.Context, g testcase.Target, t testcase.Test, opt Options) (Result, error) {
-	r := Result{ID: t.ID, Machine: t.Outcome}
+// patient is how many times longer a run may take before a hang that the machine does not know is believed: the host may have had
+// much else to do. What computes ends at its limit of processor time even so.
+const patient = 5
+
+// one replays t: in a clone of the server, which may be started for it; and where that shows anything else than the machine, by starts of its own.
+func (w *worker) one(ctx context.Context, t testcase.Test, limits Limits, start bool) (Result, error) {
+	r := Result{ID: t.ID, Machine: t.Outcome, Limits: limits}
 	if why := incomparable(t); why != "" {
 		r.Verdict, r.Why = Skipped, why
 		return r, nil
 	}
+	if w.opt.Known != nil {
+		if known, ok := w.opt.Known(t); ok {
+			return known, nil
+		}
+	}
+	if n, ok := w.fork(ctx, t, start, limits); ok && difference(t.Observation, n) == "" {
+		r.Verdict, r.Runs, r.Cloned = Agreed, []Native{n}, true
+		return r, nil
+	}
+	opt := w.opt
+	if opt.Limits = limits; limits.Busy > 0 && w.target.Kind != testcase.Program {
+		opt.Limits.Busy += startBusy
+	}
 	run := func(randomize bool) error {
-		n, err := native(ctx, g, t, opt, randomize)
+		n, err := native(ctx, w.target, t, opt, randomize)
+		if longer := patient * w.opt.Limits.Time; err == nil && n.Outcome.Kind == testcase.Hang && opt.Limits.Time < longer && difference(t.Observation, n) != "" {
+			opt.Limits.Time = longer
+			n, err = native(ctx, w.target, t, opt, randomize)
+		}
 		if err == nil {
 			r.Runs = append(r.Runs, n)
 		}
@@ -215,8 +364,17 @@ func one(ctx context.Context, g testcase.Target, t testcase.Test, opt Options) (
 	if err := run(false); err != nil {
 		return r, err
 	}
-	if r.Why = difference(t, r.Runs[0]); r.Why == "" {
+	if r.Why = difference(t.Observation, r.Runs[0]); r.Why == "" {
 		r.Verdict = Agreed
+		return r, nil
+	}
+	end := r.Runs[0].Outcome
+	if t.Outcome.LongOnly() && r.Runs[0].Exceeded != "" { // nor did it end there by itself
+		r.Verdict, r.Why = Agreed, ""
+		return r, nil
+	}
+	if t.Outcome.LongOnly() && end.Kind != testcase.Hang {
+		r.Verdict, r.Why = Skipped, fmt.Sprintf("natively it ends, %v: --path-instructions was too few for it", end)
 		return r, nil
 	}
 	r.Verdict = Diverged
@@ -224,12 +382,46 @@ func one(ctx context.Context, g testcase.Target, t testcase.Test, opt Options) (
 		if err := run(true); err != nil {
 			return r, err
 		}
-		if why := r.Runs[0].difference(r.Runs[len(r.Runs)-1]); why != "" {
+		if why := difference(r.Runs[0].Observation, r.Runs[len(r.Runs)-1]); why != "" {
 			r.Verdict, r.Why = Unstable, "native runs differ: "+why
 			break
 		}
 	}
+	if w.opt.Cause != nil {
+		if cause := w.opt.Cause(ctx, t, OtherEnd); cause != "" {
+			r.Verdict, r.Why = Unstable, "it depends on "+cause+": "+r.Why
+		}
+	}
 	return r, nil
+}
+
+// doubt looks at results, those of tests, which agree.
+func doubt(ctx context.Context, tests []testcase.Test, results []Result, opt Options) {
+	var agreed []testcase.Test
+	var at []int
+	for i := range results {
+		if results[i].Verdict == Agreed {
+			agreed, at = append(agreed, tests[i]), append(at, i)
+		}
+	}
+	if opt.Doubt == nil || len(agreed) == 0 {
+		return
+	}
+	for i, d := range opt.Doubt(ctx, agreed) {
+		if d == NoDoubt {
+			continue
+		}
+		on := "what is no input"
+		if opt.Cause != nil {
+			on = cmp.Or(opt.Cause(ctx, agreed[i], d), on)
+		}
+		r := &results[at[i]]
+		if d == OtherEnd {
+			r.Verdict, r.Why = Unstable, "it depends on "+on+": it agrees, but not at every moment and on every host"
+		} else {
+			r.Why = "its path depends on " + on
+		}
+	}
 }
 
 // incomparable says why there is nothing to compare test t with, or is empty.
@@ -243,21 +435,11 @@ func incomparable(t testcase.Test) string {
 	return ""
 }
 
-// difference says in one line where the native run leaves what the machine
-// saw; empty if nowhere. A hang has no end and thus no output to compare.
-func difference(t testcase.Test, n Native) string {
-	machine := Native{Outcome: t.Outcome, OutputSHA256: t.OutputSHA256, OutputBytes: t.OutputBytes}
-	return machine.difference(n)
-}
-
-func (n Native) difference(m Native) string {
-	switch {
-	case !n.Outcome.Same(m.Outcome):
-		return fmt.Sprintf("outcome %q, then natively %q", n.Outcome, m.Outcome)
-	case n.Outcome.Kind == testcase.Hang:
+// difference says in one line where the native run n leaves what o shows; empty if nowhere.
+func difference(o testcase.Observation, n Native) string {
+	d := o.Difference(n.Observation)
+	if d == nil {
 		return ""
-	case n.OutputSHA256 != m.OutputSHA256:
-		return fmt.Sprintf("%d bytes of output, then natively %d others", n.OutputBytes, m.OutputBytes)
 	}
-	return ""
+	return fmt.Sprintf("%s %s, then natively %s", d.What, d.One, d.Other)
 }

@@ -15,6 +15,10 @@ import (
 
 func TestMain(m *testing.M) {
 	MaybeConfineChild()
+	if os.Getenv(launchOnly) != "" {
+		launchHostile()
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -48,7 +52,7 @@ func shell(t *testing.T, script string) testcase.Target {
 
 func wants(id string, o testcase.Outcome, out string, in ...testcase.Input) testcase.Test {
 	return testcase.Test{
-		ID: id, Inputs: in, Outcome: o, OutputSHA256: testcase.OutputDigest([]byte(out)), OutputBytes: int64(len(out)),
+		ID: id, Inputs: in, Observation: testcase.Observation{Outcome: o, OutputSHA256: testcase.OutputDigest([]byte(out)), OutputBytes: int64(len(out))},
 	}
 }
 
@@ -178,6 +182,14 @@ func TestHang(t *testing.T) {
 	}
 }
 
+// What takes longer than it may only because the host is slow does not hang: it is run once more, with more time.
+func TestSlowHost(t *testing.T) {
+	for _, m := range modes(t) {
+		agree(t, shell(t, "sleep 2; echo done"), wants("slow-"+string(m), testcase.Outcome{Kind: testcase.OK}, "done\n"),
+			Options{Mode: m, Limits: Limits{Time: time.Second}})
+	}
+}
+
 // TestConfined tries to reach the host in the ways that matter.
 func TestConfined(t *testing.T) {
 	if _, err := os.Stat(python); err != nil {
@@ -296,5 +308,24 @@ func TestRefusals(t *testing.T) {
 	if _, err := Run(ctx, g, []testcase.Test{wants("x", testcase.Outcome{}, "")}, Options{Mode: modes(t)[0]}); err == nil ||
 		!strings.Contains(err.Error(), "/nonexistent/interpreter") {
 		t.Errorf("missing program: %v", err)
+	}
+}
+
+// Standard error is compared, but for what may differ.
+func TestStandardError(t *testing.T) {
+	stderr := func(c testcase.Test, text string) testcase.Test {
+		var d testcase.StderrDigest
+		d.Write([]byte(text))
+		c.StderrSHA256, c.StderrBytes = d.Sum()
+		return c
+	}
+	g := shell(t, `echo out; echo "<o at 0x$(printf %x $$)>" >&2`)
+	for _, m := range modes(t) {
+		agree(t, g, stderr(wants("t1", testcase.Outcome{Kind: testcase.OK}, "out\n"), "<o at 0x7fffffff>\n"), Options{Mode: m})
+		agree(t, g, wants("t2", testcase.Outcome{Kind: testcase.OK}, "out\n"), Options{Mode: m}) // which nobody has recorded
+		r := runOne(t, g, stderr(wants("t3", testcase.Outcome{Kind: testcase.OK}, "out\n"), "<p at 0x7fffffff>\n"), Options{Mode: m})
+		if r.Verdict != Diverged || !strings.HasPrefix(r.Why, "standard error ") {
+			t.Errorf("%s: %s: %s", m, r.Verdict, r.Why)
+		}
 	}
 }

@@ -1,19 +1,18 @@
 package rundir
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"symchef/internal/disk"
 	"symchef/internal/testcase"
 )
 
@@ -24,19 +23,23 @@ var ErrNotRunDir = errors.New("not a run directory (no summary.json in it)")
 type Reader struct {
 	dir     string
 	Summary Summary
+	outputs map[string][]byte // nil: not read yet
 }
 
 // Open reads the summary of the run directory dir.
 func Open(dir string) (*Reader, error) {
-	b, err := os.ReadFile(filepath.Join(dir, summaryName))
+	b, err := disk.Read(filepath.Join(dir, summaryName))
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, e := os.Stat(dir); e != nil {
+		switch _, e := os.Stat(dir); {
+		case errors.Is(e, fs.ErrNotExist):
+			return nil, fmt.Errorf("%s: no such run directory", dir)
+		case e != nil:
 			return nil, fmt.Errorf("%s: %w", dir, reason(e))
 		}
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotRunDir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, reason(err))
+		return nil, fmt.Errorf("%s: %s: %w", dir, summaryName, reason(err))
 	}
 	s, err := decodeSummary(b)
 	if err != nil {
@@ -47,12 +50,12 @@ func Open(dir string) (*Reader, error) {
 
 // Tree reads tree.json into v.
 func (r *Reader) Tree(v any) error {
-	b, err := os.ReadFile(filepath.Join(r.dir, treeName))
+	b, err := disk.Read(filepath.Join(r.dir, treeName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: there is no high-level tree: the run has not ended, or the program is not interpreted", r.dir)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", r.dir, reason(err))
+		return named(filepath.Join(r.dir, treeName), err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("%s: %s: %w", r.dir, treeName, err)
@@ -61,12 +64,20 @@ func (r *Reader) Tree(v any) error {
 }
 
 // Frontier returns what WriteFrontier kept; nil if there is nothing.
-func (r *Reader) Frontier() ([]byte, error) {
-	b, err := os.ReadFile(filepath.Join(r.dir, frontier))
+func (r *Reader) Frontier() ([]byte, error) { return r.kept(frontier) }
+
+// Host returns what WriteHost kept; nil if there is nothing.
+func (r *Reader) Host() ([]byte, error) { return r.kept(hostName) }
+
+func (r *Reader) kept(name string) ([]byte, error) {
+	b, err := disk.Read(filepath.Join(r.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return b, err
+	if err != nil {
+		return nil, named(filepath.Join(r.dir, name), err)
+	}
+	return b, nil
 }
 
 // Dir is the directory's path as given to Open.
@@ -76,43 +87,55 @@ func (r *Reader) Dir() string { return r.dir }
 // the last line was cut off by a kill and dropped. A bad line elsewhere is an
 // error that names it.
 func (r *Reader) Tests() (tests []testcase.Test, torn bool, err error) {
-	return r.tests(func(*testcase.Test) {})
+	return r.tests((*lengthener).decisions)
 }
 
-// Outlines is Tests without the decisions, which are nearly all of a test case.
+// Outlines is Tests without the decisions, which are nearly all of a test case, but for the last one whose source is known.
 func (r *Reader) Outlines() (tests []testcase.Test, torn bool, err error) {
-	return r.tests(func(t *testcase.Test) { t.Decisions = nil })
+	return r.tests((*lengthener).lastKnown)
 }
 
-// tests reads the test cases and has each cut down before the next is read.
-func (r *Reader) tests(cut func(*testcase.Test)) (tests []testcase.Test, torn bool, err error) {
-	f, err := os.Open(filepath.Join(r.dir, testsName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil // killed inside Create
-	}
+// tests reads the test cases, with what decisions says of their logs.
+func (r *Reader) tests(decisions func(*lengthener, *line) ([]testcase.Decision, error)) (tests []testcase.Test, torn bool, err error) {
+	logs, path := newLengthener(nil), filepath.Join(r.dir, testsName)
+	replaced := map[string]bool{}
+	size, err := eachLine(path, -1, func(text []byte) error {
+		l, err := decodeLine(text)
+		if err == nil {
+			err = logs.take(l)
+		}
+		if err == nil {
+			l.Test.Decisions, err = decisions(logs, l)
+		}
+		if err == nil {
+			if l.Replaces != "" {
+				replaced[l.Replaces] = true
+			}
+			tests = append(tests, l.Test)
+		}
+		return err
+	})
 	if err != nil {
-		return nil, false, err
+		return tests, false, err
 	}
-	defer f.Close()
-	in := bufio.NewReader(f)
-	for n := 1; ; n++ {
-		line, err := in.ReadBytes('\n')
-		if err == io.EOF {
-			slices.SortStableFunc(tests, func(a, b testcase.Test) int {
-				return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID))
-			})
-			return tests, len(bytes.TrimSpace(line)) > 0, nil
-		}
-		if err != nil {
-			return tests, false, err
-		}
-		t, err := testcase.Unmarshal(line)
-		if err != nil {
-			return tests, false, fmt.Errorf("%s:%d: %w", filepath.Join(r.dir, testsName), n, err)
-		}
-		cut(&t)
-		tests = append(tests, t)
+	if st, err := os.Lstat(path); err == nil {
+		torn = st.Size() > size && r.torn(path, size)
 	}
+	tests = slices.DeleteFunc(tests, func(t testcase.Test) bool { return replaced[t.ID] })
+	slices.SortStableFunc(tests, func(a, b testcase.Test) int {
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID))
+	})
+	return tests, torn, nil
+}
+
+// torn reports whether there is part of a line behind the first size bytes, not a line that was added since.
+func (r *Reader) torn(path string, size int64) bool {
+	b, err := disk.Read(path)
+	if err != nil || int64(len(b)) <= size {
+		return false
+	}
+	b = b[size:]
+	return len(bytes.TrimSpace(b)) > 0 && !bytes.HasSuffix(b, []byte("\n"))
 }
 
 // Test returns the test case named id.
@@ -129,37 +152,24 @@ func (r *Reader) Test(id string) (testcase.Test, error) {
 	return testcase.Test{}, fmt.Errorf("%s has no test %q", r.dir, id)
 }
 
-// PathCondition is the SMT-LIB2 text of test id.
+// PathCondition is the SMT-LIB2 text of test id, if it was asked for.
 func (r *Reader) PathCondition(id string) (string, error) {
-	b, err := r.pathFile(id, ".smt2")
-	return string(b), err
-}
-
-// Output is what the guest wrote to its standard output in test id.
-func (r *Reader) Output(id string) ([]byte, error) {
-	out, err := r.pathFile(id, ".out")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it wrote nothing
-	}
-	return out, err
-}
-
-func (r *Reader) pathFile(id, ext string) ([]byte, error) {
 	if !testcase.ValidID(id) {
-		return nil, fmt.Errorf("%q is not a test id", id)
+		return "", fmt.Errorf("%q is not a test id", id)
 	}
-	return os.ReadFile(filepath.Join(r.dir, pathsName, id+ext))
+	b, err := disk.Read(filepath.Join(r.dir, pathsName, id+".smt2"))
+	return string(b), err
 }
 
 // Verdicts returns what the last complete replay said of the test cases, by
 // their ID; it is empty before any.
 func (r *Reader) Verdicts() (map[string]Verdict, error) {
-	b, err := os.ReadFile(filepath.Join(r.dir, replayName))
+	b, err := disk.Read(filepath.Join(r.dir, replayName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, named(filepath.Join(r.dir, replayName), err)
 	}
 	out := map[string]Verdict{}
 	for dec := json.NewDecoder(bytes.NewReader(b)); dec.More(); {
@@ -170,13 +180,4 @@ func (r *Reader) Verdicts() (map[string]Verdict, error) {
 		out[v.ID] = v
 	}
 	return out, nil
-}
-
-// SetReplay records what a complete replay found.
-func (r *Reader) SetReplay(c Replay, verdicts []Verdict) error {
-	if err := writeVerdicts(r.dir, verdicts); err != nil {
-		return failure(r.dir, err)
-	}
-	r.Summary.Replay = c
-	return failure(r.dir, writeSummary(r.dir, r.Summary))
 }

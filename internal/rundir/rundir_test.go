@@ -2,6 +2,7 @@ package rundir
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,38 +10,50 @@ import (
 	"strings"
 	"testing"
 
+	"symchef/internal/disk"
 	"symchef/internal/testcase"
 )
 
 func sampleSummary() Summary {
 	return Summary{
-		Test:        "mail.py::test_email",
-		Interpreter: Interpreter{Path: "/usr/bin/python3.11", Version: "3.11.2", BuildID: "00ff"},
+		Test:        "mail\xff.py::test_email",
+		Interpreter: Interpreter{Path: "/usr/bin/python3.11\x80", Version: "3.11.2", BuildID: "00ff"},
 		Target: testcase.Target{
-			Kind: "python", Path: "/t/mail.py", Name: "test_email", Interpreter: "/usr/bin/python3.11",
-			Argv: []string{"python3.11"}, Env: []string{"A=b"}, Cwd: "/t",
+			Kind: "python", Path: "/t/\xff.py", Name: "test_\xff", Interpreter: "/usr/bin/python3.11",
+			Argv: []string{"python3.11", "\x80"}, Env: []string{"A=b\xff"}, Cwd: "/t",
+			Before: []testcase.FileEffect{{Path: "/tmp/Rtmpx", Change: testcase.Made, Kind: testcase.Directory, Mode: "0700"}},
 		},
 		Strategy: "dfs", Seed: 7, ElapsedS: 1.5, BootS: 0.25,
-		WhyNotExhausted: []string{"time limit"}, Lines: 3, Progress: []Sample{{Instructions: 9, Low: 2, High: 1}},
+		WhyNotExhausted: []string{"time limit"}, Without: []Without{{"model unshared", "not found"}}, Lines: 3, Progress: []Sample{{Instructions: 9, Low: 2, High: 1}},
 		Merging: &Merging{Merges: 1, Branches: 2, Forked: map[string]int{"trap": 3}},
 	}
 }
 
+var sampleLog = []testcase.Decision{{Kind: "branch", PC: 16, Value: 1, Source: "/t/\xff.py:1 f"}}
+
 func sampleTest(id string) testcase.Test {
 	return testcase.Test{
-		ID: id, PathID: testcase.PathID(nil), Inputs: []testcase.Input{
+		ID: id, PathID: testcase.PathID(sampleLog), Inputs: []testcase.Input{
 			testcase.Str("s", "x"), testcase.Bytes("b", []byte{1}), testcase.Int("n", -1), testcase.Bool("f", false),
-			testcase.Choice("c", 0), testcase.Stdin(nil), testcase.Argv(1, []byte("a")),
+			testcase.Choice("c", 0), testcase.Stdin(nil), testcase.Argv(1, []byte("a")), testcase.File("f\xff", []byte("a")),
 		},
-		Decisions:    []testcase.Decision{{Kind: "branch", PC: 16, Value: 1}},
-		Outcome:      testcase.Outcome{Kind: testcase.Crash, Signal: "SIGSEGV"},
-		OutputSHA256: testcase.OutputDigest(nil), FoundAt: 0.1,
+		Decisions: sampleLog,
+		Observation: testcase.Observation{
+			Outcome: testcase.Outcome{Kind: testcase.Crash, Signal: "SIGSEGV", Message: "m\xff"}, OutputSHA256: testcase.OutputDigest(nil),
+			StderrSHA256: testcase.OutputDigest(nil), StderrBytes: 1, Returned: "b1:\xff", Frames: []string{"/t\xff.py:1:f"},
+			Files: []testcase.FileEffect{
+				{Path: "/t/\xff", Change: testcase.Removed}, {Path: "/t/a", Change: testcase.Made, Kind: testcase.RegularFile, Mode: "0644", Size: 1, SHA256: testcase.OutputDigest([]byte("a"))},
+				{Path: "/t/l", Change: testcase.Changed, Kind: testcase.Symlink, Target: "a\x80"},
+			},
+		},
+		Class: testcase.OutputDigest(nil), Log: []string{"l\xff"},
+		FoundAt: 0.1,
 	}
 }
 
 func mustCreate(t *testing.T, dir string) *Writer {
 	t.Helper()
-	w, err := Create(dir, sampleSummary())
+	w, err := Create(dir, sampleSummary(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +65,7 @@ func TestWriteRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "run")
 	w := mustCreate(t, dir)
 	for _, id := range []string{"a", "b"} {
-		if err := w.WritePath(id, "(check-sat)\n", []byte(id+"\x00")); err != nil {
+		if err := errors.Join(w.WriteCondition(id, "(check-sat)\n"), w.WriteOutput("digest of "+id, []byte(id+"\x00"))); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Append(sampleTest(id)); err != nil {
@@ -66,6 +79,7 @@ func TestWriteRead(t *testing.T) {
 	}
 	want := sampleSummary()
 	want.SchemaVersion = SchemaVersion
+	want.Findings, want.Classes = []Finding{}, []Class{}
 	if !reflect.DeepEqual(r.Summary, want) {
 		t.Errorf("summary %+v", r.Summary)
 	}
@@ -73,7 +87,7 @@ func TestWriteRead(t *testing.T) {
 	if err != nil || torn || len(tests) != 2 || !reflect.DeepEqual(tests[1], sampleTest("b")) {
 		t.Errorf("tests %+v, torn %v, %v", tests, torn, err)
 	}
-	if out, err := r.Output("b"); err != nil || string(out) != "b\x00" {
+	if out, err := r.Output("digest of b"); err != nil || string(out) != "b\x00" {
 		t.Errorf("output %q, %v", out, err)
 	}
 	if smt, err := r.PathCondition("a"); err != nil || smt != "(check-sat)\n" {
@@ -82,11 +96,11 @@ func TestWriteRead(t *testing.T) {
 	if _, err := r.Test("c"); err == nil {
 		t.Error("found a test that is not there")
 	}
-	if _, err := r.Output("../summary"); err == nil {
+	if _, err := r.PathCondition("../summary"); err == nil {
 		t.Error("read a file outside paths/")
 	}
 	bad := Verdict{ID: "b", Verdict: "diverged", Why: "outcome <x>"}
-	if err := r.SetReplay(Replay{Agreed: 1, Diverged: 1}, []Verdict{{ID: "a", Verdict: "agreed"}, bad}); err != nil {
+	if err := w.SetReplay(r.Summary, Replay{Agreed: 1, Diverged: 1}, []Verdict{{ID: "a", Verdict: "agreed"}, bad}); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = Open(dir); err != nil || r.Summary.Replay.Agreed != 1 {
@@ -169,7 +183,7 @@ func TestKilled(t *testing.T) {
 			seen++
 		}
 	}
-	if _, err := Create(dir, Summary{}); err == nil || !strings.Contains(err.Error(), "another run") {
+	if _, err := Create(dir, Summary{}, nil); err == nil || !strings.Contains(err.Error(), "another run") {
 		t.Errorf("create while another run writes: %v", err)
 	}
 	cmd.Process.Kill()
@@ -182,11 +196,11 @@ func TestKilled(t *testing.T) {
 	if err != nil || len(tests) < seen {
 		t.Errorf("%d tests of at least %d, %v", len(tests), seen, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, tempPrefix+"1"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, disk.TempPrefix+"1"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	mustCreate(t, dir)
-	if stray, _ := filepath.Glob(filepath.Join(dir, tempPrefix+"*")); len(stray) != 0 {
+	if stray, _ := filepath.Glob(filepath.Join(dir, disk.TempPrefix+"*")); len(stray) != 0 {
 		t.Errorf("left %v", stray)
 	}
 	if tests, _, err := r.Tests(); err != nil || len(tests) != 0 {
@@ -201,7 +215,7 @@ func TestCreateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{file, filepath.Join(file, "x"), tmp, "/proc/symchef"} {
-		_, err := Create(dir, Summary{})
+		_, err := Create(dir, Summary{}, nil)
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), dir) {
 			t.Errorf("Create(%s): %v", dir, err)
 		}
@@ -218,11 +232,11 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("Open(%s) succeeded", dir)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(tmp, summaryName), []byte(`{"schema_version":2}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(tmp, summaryName), []byte(`{"schema_version":1}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(tmp); err == nil || !strings.Contains(err.Error(), "version 2") {
-		t.Errorf("version 2: %v", err)
+	if _, err := Open(tmp); err == nil || !strings.Contains(err.Error(), "version 1") {
+		t.Errorf("version 1: %v", err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // SchemaVersion is the version of summary.json and tests.jsonl; a reader
 // refuses any other.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // A Summary is summary.json (docs/summary.schema.json): what a run did, in
 // numbers. While the run goes on it is a recent, consistent picture.
@@ -27,13 +27,20 @@ type Summary struct {
 	BootS float64 `json:"boot_s"`
 	// FromSnapshot says that the boot was loaded from a boot snapshot.
 	FromSnapshot bool `json:"from_snapshot"`
+	// FromHead says that it went on from a snapshot behind the imports that the test begins with.
+	FromHead bool `json:"from_head"`
 	// Finished is false while the run goes on and after it was killed.
 	Finished bool `json:"finished"`
-	// Exhausted: for every value of the declared inputs the outcome is known.
+	// Exhausted: for every value of the declared inputs the outcome is known. It and WhyNotExhausted are what Conclude draws from Premises.
 	// Invariant: Exhausted if and only if WhyNotExhausted is empty, once Finished.
 	Exhausted       bool     `json:"exhausted"`
 	WhyNotExhausted []string `json:"why_not_exhausted"`
-	Paths           Paths    `json:"paths"`
+	// Without is what the interpreter's description marks as optional and there is not, models of functions mostly. Exploring
+	// without is as sound and as complete, and harder.
+	Without []Without `json:"without"`
+	// Premises has for each premise why it does not hold, an empty list where it does; nil until the run has ended.
+	Premises map[Premise][]string `json:"premises,omitempty"`
+	Paths    Paths                `json:"paths"`
 	// Instructions counts retired guest instructions.
 	Instructions Instructions `json:"instructions"`
 	// CodeBytes counts the distinct bytes of guest code executed since the
@@ -43,13 +50,16 @@ type Summary struct {
 	// began: those of coverage.json.
 	Lines int `json:"lines"`
 	// Progress has a sample every so many instructions, oldest first.
-	Progress        []Sample `json:"progress"`
-	Tests           Tests    `json:"tests"`
-	Solver          Solver   `json:"solver"`
-	Merging         *Merging `json:"merging,omitempty"` // nil: it was not asked for
-	MemoryPeakBytes uint64   `json:"memory_peak_bytes"` // of the heap, what no collection has taken yet included
-	MemoryLiveBytes uint64   `json:"memory_live_bytes"` // the most that a collection found alive
-	Replay          Replay   `json:"replay"`
+	Progress []Sample `json:"progress"`
+	Tests    Tests    `json:"tests"`
+	// Findings are the failing test cases in groups, the smallest example of each; Classes all test cases. Both are made when the run ends.
+	Findings        []Finding `json:"findings"`
+	Classes         []Class   `json:"classes"`
+	Solver          Solver    `json:"solver"`
+	Merging         *Merging  `json:"merging,omitempty"` // nil: it was not asked for
+	MemoryPeakBytes uint64    `json:"memory_peak_bytes"` // of the heap, what no collection has taken yet included
+	MemoryLiveBytes uint64    `json:"memory_live_bytes"` // the most that a collection found alive
+	Replay          Replay    `json:"replay"`
 }
 
 // Sample is how far a run was after so many instructions: the share of low-level paths that were
@@ -58,6 +68,12 @@ type Sample struct {
 	Instructions uint64 `json:"instructions"` // since the test began
 	Low          int    `json:"low"`
 	High         int    `json:"high"`
+}
+
+// Without is a name of the description that is nothing in this interpreter, "model unshared", and why.
+type Without struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
 }
 
 // Interpreter identifies the binary under test. For a program Version is
@@ -172,7 +188,18 @@ type Replay struct {
 	Agreed   int `json:"agreed"`
 	Diverged int `json:"diverged"`
 	Unstable int `json:"unstable"`
+	// NotCompared counts those with nothing to compare: the machine could not go on, or a limit cut the path off.
+	NotCompared int `json:"not_compared"`
+	// NotReplayed counts those that there was no time for, or that nobody wanted to be replayed.
+	NotReplayed int `json:"not_replayed"`
+	// Ended counts those that the machine gave up as hangs and that come to an end natively; they are among NotCompared.
+	Ended int `json:"ended"`
+	// OtherWay counts those that take another path where what is no input is another; they are among Agreed.
+	OtherWay int `json:"other_way"`
 }
+
+// Failing is the number of findings: what ends natively is no hang.
+func (s *Summary) Failing() int { return s.Tests.Failing() - s.Replay.Ended }
 
 // A Verdict is what native replay says of one test case, a line of replay.jsonl.
 type Verdict struct {
@@ -187,6 +214,15 @@ func (s Summary) Encode() ([]byte, error) {
 	if s.Progress == nil {
 		s.Progress = []Sample{}
 	}
+	if s.Findings == nil {
+		s.Findings = []Finding{}
+	}
+	if s.Classes == nil {
+		s.Classes = []Class{}
+	}
+	if s.Without == nil {
+		s.Without = []Without{}
+	}
 	if s.WhyNotExhausted == nil {
 		s.WhyNotExhausted = []string{}
 	}
@@ -196,13 +232,15 @@ func (s Summary) Encode() ([]byte, error) {
 	if s.Target.Env == nil {
 		s.Target.Env = []string{}
 	}
-	b, err := json.MarshalIndent(s, "", "  ")
+	b, err := json.MarshalIndent(summaryJSON{testcase.Text(s.Test), s}, "", "  ")
 	return append(b, '\n'), err
 }
 
 func decodeSummary(b []byte) (Summary, error) {
-	var s Summary
-	if err := json.Unmarshal(b, &s); err != nil {
+	var j summaryJSON
+	err := json.Unmarshal(b, &j)
+	s := j.Summary
+	if s.Test = string(j.Test); err != nil {
 		return s, err
 	}
 	if s.SchemaVersion != SchemaVersion {

@@ -3,23 +3,24 @@
 //
 //	DIR/summary.json     the run in numbers, replaced atomically
 //	DIR/tests.jsonl      one test case per line, only ever appended to
-//	DIR/paths/ID.smt2    path condition and symbolic output of test ID
-//	DIR/paths/ID.out     the first MaxOutput bytes the guest wrote to its standard output
+//	DIR/outputs.jsonl    what the guest wrote, each different output once; only ever appended to
+//	DIR/paths/ID.smt2    on request: path condition and symbolic output of test ID
 //	DIR/replay.jsonl     what native replay said of each test, replaced atomically
 //	DIR/tree.json        the high-level tree, where the interpreted program is followed; replaced atomically
 //	DIR/coverage.json    the source lines executed, likewise
+//	DIR/host.bin         what the run was told of the host, for --resume and rerun; likewise
 //	DIR/frontier.bin     what is not explored yet, for --resume; replaced atomically, gone when nothing is left
 //
 // The directory is readable at every moment, after SIGKILL too:
 //
 //	Create ──► summary.json (finished: false), empty tests.jsonl
-//	  │ WritePath, Append, WriteSummary in any order and number
+//	  │ WriteOutput, WriteCondition, Append, WriteSummary in any order and number
 //	  ▼
 //	WriteSummary (finished: true) ──► Close
 //
-// A test's files under paths/ are written before its line, so that a line
+// A test's condition and output are written before its line, so that a line
 // never names what is not there. The only damage a kill can do is a torn last
-// line of tests.jsonl, which readers drop and report.
+// line of tests.jsonl or outputs.jsonl, which readers drop; of the former they report it.
 package rundir
 
 import (
@@ -28,13 +29,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
+	"unicode/utf8"
 
+	"symchef/internal/disk"
 	"symchef/internal/testcase"
 )
 
@@ -46,11 +49,12 @@ const (
 	frontier    = "frontier.bin"
 	treeName    = "tree.json"
 	coverName   = "coverage.json"
-	tempPrefix  = ".new-"
+	outputsName = "outputs.jsonl"
+	hostName    = "host.bin"
 )
 
-// MaxOutput bounds DIR/paths/ID.out, in bytes; a test's digest and size are those of the whole output.
-const MaxOutput = 1 << 20
+// contents are the names that a run directory may hold beside the summary.
+var contents = []string{frontier, hostName, treeName, coverName, testsName, outputsName, replayName, pathsName}
 
 // A Writer writes one run directory. Its methods may be called from several
 // goroutines.
@@ -58,16 +62,19 @@ type Writer struct {
 	dir  string
 	lock *os.File // the directory itself, held with flock(2)
 
-	mu    sync.Mutex // guards tests, its order of lines, and size
-	tests *os.File
-	size  int64 // bytes of whole lines in tests
+	mu      sync.Mutex // guards what follows
+	tests   lines
+	short   *shortener
+	broken  error // the first that Append met: what steps mean stands in the line that could not be written
+	outputs lines
+	kept    map[string]bool // outputs, by their digests
 }
 
-// Create makes the run directory dir with a first summary. An earlier run
+// Create makes the run directory dir with a first summary and frontier. An earlier run
 // directory is replaced; any other directory that is not empty is refused, as
 // is one that a living run writes to.
-func Create(dir string, s Summary) (*Writer, error) {
-	w, err := create(dir, s)
+func Create(dir string, s Summary, frontier []byte) (*Writer, error) {
+	w, err := create(dir, s, frontier)
 	if err != nil {
 		return nil, failure(dir, err)
 	}
@@ -91,58 +98,68 @@ func reason(err error) error {
 	return err
 }
 
-func create(dir string, s Summary) (*Writer, error) {
+func create(dir string, s Summary, frontier []byte) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	return open(dir, func(w *Writer) error { return w.start(s) })
+	w, err := lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.start(s, frontier); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
 }
 
-// Reopen goes on writing the run directory dir, whose first size bytes of test
-// cases stand; those after them are dropped.
-func Reopen(dir string, size int64) (*Writer, error) {
-	w, err := open(dir, func(w *Writer) (err error) {
-		if w.tests, err = os.OpenFile(filepath.Join(dir, testsName), os.O_WRONLY|os.O_APPEND, 0); err != nil {
-			return err
+// Resume goes on writing behind the first size bytes of test cases; those after them are dropped. Require: w is of Lock.
+func (w *Writer) Resume(size int64) error { return failure(w.dir, w.resume(size)) }
+
+func (w *Writer) resume(size int64) error {
+	known := newLengthener(w.short)
+	n, err := eachLine(filepath.Join(w.dir, testsName), size, func(text []byte) error {
+		l, err := decodeLine(text)
+		if err == nil {
+			err = known.take(l)
 		}
-		w.size = size
-		if st, err := w.tests.Stat(); err != nil || st.Size() < size {
-			return errors.Join(err, errors.New("test cases are missing"))
-		}
-		return w.tests.Truncate(size)
+		return err
 	})
-	if err != nil {
-		return nil, failure(dir, err)
+	if err == nil && n != size {
+		err = errors.New("test cases are missing")
 	}
-	return w, nil
+	if err != nil {
+		return err
+	}
+	outputs, kept, err := readOutputs(w.dir)
+	if err != nil {
+		return err
+	}
+	for digest := range outputs {
+		w.kept[digest] = true
+	}
+	if err := os.RemoveAll(filepath.Join(w.dir, replayName)); err != nil { // names may come to mean others
+		return err
+	}
+	return w.openLines(size, kept)
 }
 
-// open locks dir and prepares a Writer of it.
-func open(dir string, prepare func(*Writer) error) (*Writer, error) {
-	lock, err := os.Open(dir)
-	if err != nil {
-		return nil, err
+// openLines opens the files that are appended to.
+func (w *Writer) openLines(tests, outputs int64) (err error) {
+	if w.outputs, err = openLines(w.dir, outputsName, outputs); err == nil {
+		w.tests, err = openLines(w.dir, testsName, tests)
 	}
-	w := &Writer{dir: dir, lock: lock}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK {
-		w.Close()
-		return nil, errors.New("another run is writing to it")
-	}
-	if err := prepare(w); err != nil {
-		w.Close()
-		return nil, err
-	}
-	return w, nil
+	return err
 }
 
-func (w *Writer) start(s Summary) error {
+func (w *Writer) start(s Summary, first []byte) error {
 	names, err := w.lock.Readdirnames(-1)
 	if err != nil {
 		return err
 	}
 	names = slices.DeleteFunc(names, func(n string) bool {
 		// What a kill inside WriteSummary leaves.
-		return strings.HasPrefix(n, tempPrefix) && os.Remove(filepath.Join(w.dir, n)) == nil
+		return strings.HasPrefix(n, disk.TempPrefix) && os.Remove(filepath.Join(w.dir, n)) == nil
 	})
 	if len(names) > 0 {
 		if _, err := os.Stat(filepath.Join(w.dir, summaryName)); err != nil {
@@ -151,7 +168,7 @@ func (w *Writer) start(s Summary) error {
 	}
 	// The tests go first: tests without a summary are a run directory no
 	// longer, a summary without tests still is one.
-	for _, n := range []string{frontier, treeName, coverName, testsName, replayName, pathsName} {
+	for _, n := range contents {
 		if err := os.RemoveAll(filepath.Join(w.dir, n)); err != nil {
 			return err
 		}
@@ -159,11 +176,10 @@ func (w *Writer) start(s Summary) error {
 	if err := writeSummary(w.dir, s); err != nil {
 		return err
 	}
-	if err := os.Mkdir(filepath.Join(w.dir, pathsName), 0o755); err != nil {
+	if err := w.WriteFrontier(first); err != nil {
 		return err
 	}
-	w.tests, err = os.OpenFile(filepath.Join(w.dir, testsName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	return err
+	return w.openLines(0, 0)
 }
 
 // Dir is the directory's path as given to Create.
@@ -172,32 +188,29 @@ func (w *Writer) Dir() string { return w.dir }
 // Append adds a test case with one write(2). Of a line that does not fit, on a
 // full disk, nothing stays.
 func (w *Writer) Append(t testcase.Test) error {
-	line, err := testcase.Marshal(t)
-	if err != nil {
-		return err
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, err = w.tests.Write(line); err != nil {
-		return failure(w.dir, errors.Join(err, w.tests.Truncate(w.size)))
+	if w.broken != nil {
+		return w.broken
 	}
-	w.size += int64(len(line))
-	return nil
+	line, err := w.short.shorten(t).encode()
+	if err == nil {
+		err = failure(w.dir, w.tests.append(line))
+	}
+	w.broken = err
+	return err
 }
 
-// WritePath keeps what is known of the path of test id: smt2 is its condition
-// and symbolic output as SMT-LIB2 text, out the guest's standard output, of
-// which MaxOutput bytes are kept. Call it before Append.
-func (w *Writer) WritePath(id, smt2 string, out []byte) error {
+// WriteCondition keeps the path condition and symbolic output of test id as SMT-LIB2 text. Call it before Append.
+func (w *Writer) WriteCondition(id, smt2 string) error {
 	if !testcase.ValidID(id) {
 		return fmt.Errorf("test id %q cannot name a file", id)
 	}
-	base := filepath.Join(w.dir, pathsName, id)
-	err := os.WriteFile(base+".smt2", []byte(smt2), 0o644)
-	if err == nil && len(out) > 0 {
-		err = os.WriteFile(base+".out", out[:min(len(out), MaxOutput)], 0o644)
+	dir := filepath.Join(w.dir, pathsName)
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return failure(w.dir, err)
 	}
-	return failure(w.dir, err)
+	return failure(w.dir, os.WriteFile(filepath.Join(dir, id+".smt2"), []byte(smt2), 0o644))
 }
 
 // WriteSummary replaces summary.json.
@@ -209,7 +222,7 @@ func (w *Writer) WriteSummary(s Summary) error {
 func (w *Writer) Size() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.size
+	return w.tests.size
 }
 
 // WriteFrontier replaces frontier.bin; nil removes it.
@@ -224,12 +237,34 @@ func (w *Writer) WriteFrontier(b []byte) error {
 	return failure(w.dir, replace(w.dir, frontier, b))
 }
 
+// WriteHost replaces host.bin.
+func (w *Writer) WriteHost(b []byte) error { return failure(w.dir, replace(w.dir, hostName, b)) }
+
 // WriteTree replaces tree.json by the JSON of v.
 func (w *Writer) WriteTree(v any) error { return w.writeJSON(treeName, v) }
 
 // WriteCoverage replaces coverage.json: the lines executed, in order, by file.
 func (w *Writer) WriteCoverage(lines map[string][]int) error {
-	return w.writeJSON(coverName, map[string]any{"files": lines})
+	doc := coverageJSON{Files: map[string][]int{}}
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
+		if utf8.ValidString(name) {
+			doc.Files[name] = lines[name]
+		} else {
+			doc.Others = append(doc.Others, coveredFile{testcase.Text(name), lines[name]})
+		}
+	}
+	return w.writeJSON(coverName, doc)
+}
+
+// coverageJSON is coverage.json.
+type coverageJSON struct {
+	Files  map[string][]int `json:"files"`
+	Others []coveredFile    `json:"other_files,omitempty"` // whose names are not UTF-8
+}
+
+type coveredFile struct {
+	Path  testcase.Text `json:"path"`
+	Lines []int         `json:"lines"`
 }
 
 func (w *Writer) writeJSON(name string, v any) error {
@@ -238,6 +273,15 @@ func (w *Writer) writeJSON(name string, v any) error {
 		return err
 	}
 	return failure(w.dir, replace(w.dir, name, append(b, '\n')))
+}
+
+// SetReplay records what a complete replay found: s is the summary so far.
+func (w *Writer) SetReplay(s Summary, c Replay, verdicts []Verdict) error {
+	if err := w.WriteVerdicts(verdicts); err != nil {
+		return err
+	}
+	s.replayed(c)
+	return w.WriteSummary(s)
 }
 
 // WriteVerdicts replaces replay.jsonl.
@@ -265,32 +309,33 @@ func writeVerdicts(dir string, verdicts []Verdict) error {
 
 // replace makes b the content of dir/name, whole or not at all.
 func replace(dir, name string, b []byte) error {
-	f, err := os.CreateTemp(dir, tempPrefix+"*")
-	if err != nil {
-		return err
+	path := filepath.Join(dir, name)
+	if st, err := os.Lstat(path); err == nil && st.IsDir() { // somebody has put one there, and rename(2) would not replace it
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
 	}
-	defer os.Remove(f.Name()) // fails, as it should, after the rename
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Chmod(0o644)
+	return disk.Replace(dir, name, b, 0o644)
+}
+
+// Discard removes the run directory, but for what others have put there.
+func (w *Writer) Discard() error {
+	for _, n := range slices.Concat(contents, []string{summaryName}) {
+		if err := os.RemoveAll(filepath.Join(w.dir, n)); err != nil {
+			return failure(w.dir, err)
+		}
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), filepath.Join(dir, name))
+	os.Remove(w.dir) // unless something else is in it
+	return nil
 }
 
 // Close ends the writing; it does not touch the summary.
 func (w *Writer) Close() error {
 	var err error
-	if w.tests != nil {
-		err = w.tests.Close()
+	for _, l := range []lines{w.tests, w.outputs} {
+		if l.f != nil {
+			err = errors.Join(err, l.f.Close())
+		}
 	}
 	if e := w.lock.Close(); err == nil {
 		err = e

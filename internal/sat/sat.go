@@ -45,6 +45,8 @@
 // backtrack to; uip, unique implication point.
 package sat
 
+import "slices"
+
 // Var numbers a variable from 0.
 type Var uint32
 
@@ -276,20 +278,25 @@ func (s *Solver) watchClause(c uint32, bin bool, p, q Lit) {
 // attachPending moves the buffered clauses to the arena. A clause that is unit
 // under the current trail implies its literal at the current level; should the
 // search later go back between the levels, that implication is found again by
-// a conflict, never missed.
-func (s *Solver) attachPending() {
+// a conflict, never missed. It returns false where Stop ended it.
+func (s *Solver) attachPending() bool {
 	for i := 0; i < len(s.pending); i += int(s.pending[i]) + 1 {
 		if s.pending[i] <= 1 {
 			s.backtrack(0)
 			break
 		}
 	}
-	for i := 0; i < len(s.pending) && !s.broken; {
+	for i, clauses := 0, 0; i < len(s.pending) && !s.broken; clauses++ {
+		if clauses%pollEvery == pollEvery-1 && s.stopped() {
+			s.pending = slices.Delete(s.pending, 0, i)
+			return false
+		}
 		n := int(s.pending[i])
 		s.attach(s.pending[i+1 : i+1+n])
 		i += n + 1
 	}
 	s.pending = s.pending[:0]
+	return true
 }
 
 func (s *Solver) attach(in []uint32) {

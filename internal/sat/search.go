@@ -23,15 +23,20 @@ func (s *Solver) Solve(assumps []Lit, cone []Var, budget uint64) Result {
 	}
 	s.Prepare(assumps)
 	s.assumps = append(s.assumps[:0], assumps...)
-	s.attachPending()
+	if !s.attachPending() {
+		return Unknown
+	}
 	s.setCone(cone)
 	if s.broken {
 		return Unsat
 	}
 	limit := s.Stats.Propagations + budget
+	polled := s.Stats.Propagations
 	for round := 0; ; round++ {
-		if round&0xff == 0 && s.stopped() {
-			return Unknown
+		if round&0xff == 0 || s.Stats.Propagations-polled > pollEvery {
+			if polled = s.Stats.Propagations; s.stopped() {
+				return Unknown
+			}
 		}
 		if c := s.propagate(); c != 0 {
 			s.Stats.Conflicts++
@@ -68,6 +73,9 @@ func (s *Solver) Solve(assumps []Lit, cone []Var, budget uint64) Result {
 		s.enqueue(p, 0)
 	}
 }
+
+// pollEvery is how many propagations are made between two looks at Stop, and about how many clauses: some ten milliseconds.
+const pollEvery = 1 << 16
 
 func (s *Solver) stopped() bool {
 	select {

@@ -6,12 +6,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"symchef/internal/seed"
 )
 
 // Sums, updates and look-ups agree with a plain slice.
 func TestFenwick(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	var f fenwick
 	var plain []float64
 	for range 5000 {
@@ -34,18 +35,18 @@ func TestFenwick(t *testing.T) {
 				}
 			}
 			if got := f.find(v); got != want {
-				t.Fatalf("seed %d: find(%v) in %v is %d, not %d", seed, v, plain, got, want)
+				t.Fatalf("find(%v) in %v is %d, not %d", v, plain, got, want)
 			}
 		}
 		sum := 0.0
 		for i, x := range plain {
 			if math.Abs(f.get(i)-x) > 1e-9 {
-				t.Fatalf("seed %d: element %d is %v, not %v", seed, i, f.get(i), x)
+				t.Fatalf("element %d is %v, not %v", i, f.get(i), x)
 			}
 			sum += x
 		}
 		if math.Abs(f.total()-sum) > 1e-6 {
-			t.Fatalf("seed %d: total %v, not %v", seed, f.total(), sum)
+			t.Fatalf("total %v, not %v", f.total(), sum)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"symchef/internal/disk"
 	"symchef/internal/hlpc"
 	"symchef/internal/interp"
 	"symchef/internal/kernel"
@@ -102,7 +103,7 @@ func (o *CalibrateOptions) cachePath(path string, cal *interp.Calibration) strin
 
 // loadCalibration returns the cached result, or nil if there is none for the builds of now.
 func loadCalibration(file string, cal *interp.Calibration) *hlpc.Result {
-	b, err := os.ReadFile(file)
+	b, err := disk.Read(file)
 	if err != nil {
 		return nil
 	}

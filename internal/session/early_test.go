@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	osexec "os/exec"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"symchef/internal/guest"
 	"symchef/internal/ir"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // Addresses of the tests of early.
@@ -44,8 +44,7 @@ func earlyCall(t *testing.T, m *exec.Machine) (*cpu.CPU, *mem.Space, mem.Area) {
 // Models without early exit return what the C library returns, for many values of their symbolic operands.
 func TestEarlyResults(t *testing.T) {
 	bin := compile(t, "testdata/early.c", "-O0", "-fno-builtin")
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := seed.Rand(t)
 	var queries strings.Builder
 	type answer struct {
 		what string
@@ -106,13 +105,13 @@ func TestEarlyResults(t *testing.T) {
 		}
 		handled, stop := earlyExit(early[name], area)(m, c, s)
 		if stop != nil {
-			t.Fatalf("seed %d: %s stopped: %+v", seed, name, stop)
+			t.Fatalf("%s stopped: %+v", name, stop)
 		}
 		if !handled {
 			continue
 		}
 		if c.PC != 0 || c.R[ir.RSP] != earlyStack+16 {
-			t.Fatalf("seed %d: %s returned to %#x, stack %#x", seed, name, c.PC, c.R[ir.RSP])
+			t.Fatalf("%s returned to %#x, stack %#x", name, c.PC, c.R[ir.RSP])
 		}
 		for try := range 8 {
 			model := make(expr.Assignment, e.NumVars())
@@ -126,7 +125,7 @@ func TestEarlyResults(t *testing.T) {
 				got = e.Eval(c.S[ir.RAX], model)
 			}
 			if try == 0 && got != c.R[ir.RAX] {
-				t.Fatalf("seed %d: %s: value %#x, expression %#x", seed, name, c.R[ir.RAX], got)
+				t.Fatalf("%s: value %#x, expression %#x", name, c.R[ir.RAX], got)
 			}
 			var text [2]string
 			for k, b := range inputs {
@@ -151,7 +150,7 @@ func TestEarlyResults(t *testing.T) {
 			switch {
 			case compares:
 				if got>>32 != 0 {
-					t.Fatalf("seed %d: %s: rax is %#x", seed, line, got)
+					t.Fatalf("%s: rax is %#x", line, got)
 				}
 				result = int64(int32(got))
 			case points && got == 0:
@@ -170,11 +169,11 @@ func TestEarlyResults(t *testing.T) {
 	}
 	lines := strings.Fields(string(out))
 	if len(lines) != len(answers) || len(lines) < 4000 {
-		t.Fatalf("seed %d: %d answers to %d questions", seed, len(lines), len(answers))
+		t.Fatalf("%d answers to %d questions", len(lines), len(answers))
 	}
 	for i, a := range answers {
 		if lines[i] != fmt.Sprint(a.got) {
-			t.Fatalf("seed %d: %s: the model has %d, the library %s", seed, a.what, a.got, lines[i])
+			t.Fatalf("%s: the model has %d, the library %s", a.what, a.got, lines[i])
 		}
 	}
 }

@@ -28,7 +28,7 @@ func Exec(argv []string, stdin io.Reader, stdout, stderr io.Writer, report bool,
 	cfg.Env = os.Environ()
 	cfg.Stdout, cfg.Stderr = stdout, stderr
 	cfg.MaxMemory = maxMemory / 2
-	limitMemory(maxMemory)
+	defer newCeiling(maxMemory).end()
 	if stdin != nil {
 		b, err := io.ReadAll(io.LimitReader(stdin, maxStdin+1))
 		if err == nil && len(b) > maxStdin {

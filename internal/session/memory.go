@@ -1,8 +1,13 @@
 package session
 
 import (
+	"fmt"
+	"os"
 	"runtime/debug"
 	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,15 +28,111 @@ func (r *run) sawMemory() heapSize {
 	return h
 }
 
-// ownMemory is what the Go runtime takes beside the heap, in bytes; a limit of it would keep the collector busy.
-const ownMemory = 16 << 20
-
-// limitMemory tells the collector the limit, so that garbage does not look like need.
-func limitMemory(limit uint64) {
-	if limit > 0 {
-		debug.SetMemoryLimit(int64(limit) + ownMemory)
+// resident is how much memory the host has given to this process, in bytes: what others see of it.
+func resident() uint64 {
+	b, err := os.ReadFile("/proc/self/statm") // proc(5): pages; the second is the resident ones
+	f := strings.Fields(string(b))
+	if err != nil || len(f) < 2 {
+		return 0
 	}
+	n, _ := strconv.ParseUint(f[1], 10, 64)
+	return n * uint64(os.Getpagesize())
 }
+
+// peak is the most that resident has been.
+func peak() uint64 {
+	b, _ := os.ReadFile("/proc/self/status") // proc(5)
+	_, rest, _ := strings.Cut(string(b), "\nVmHWM:")
+	var kb uint64
+	fmt.Sscan(rest, &kb)
+	return kb << 10
+}
+
+// tooSmall says that the start alone took more than the limit and the tenth that a run may take beyond it; "" if it did not.
+func (c *ceiling) tooSmall() string {
+	if c == nil || c.limit == 0 {
+		return ""
+	}
+	most := peak()
+	if most <= c.limit/10*11 {
+		return ""
+	}
+	return fmt.Sprintf("--max-memory %dM is too little: up to where the test begins it took %dM", c.limit>>20, (most+1<<20-1)>>20)
+}
+
+// LeastMemory is the least MaxMemory of a run.
+const LeastMemory = 64 << 20
+
+// ceiling keeps the whole process within its limit. The collector is told what is left for it when what it does not know of is taken off: the
+// program itself, machine code, files that are mapped.
+//
+//	limit   |--- beside: not the collector's ---|--- own: its tables, stacks ---|--- heap ---|
+type ceiling struct {
+	limit uint64        // of the process, bytes; 0: none
+	taken atomic.Uint64 // beside and own
+	done  chan struct{}
+}
+
+const (
+	// ceilingEvery is the time between two looks at what is beside the heap.
+	ceilingEvery = 20 * time.Millisecond
+	// headroom is what part of the limit is left free: the collector is late now and then.
+	headroom = 10
+)
+
+// newCeiling watches the process until end is called.
+func newCeiling(limit uint64) *ceiling {
+	c := &ceiling{limit: limit, done: make(chan struct{})}
+	if limit == 0 {
+		return c
+	}
+	c.look()
+	go func() {
+		t := time.NewTicker(ceilingEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				c.look()
+			case <-c.done:
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// end ends the watch.
+func (c *ceiling) end() { close(c.done) }
+
+// look brings c up to date.
+func (c *ceiling) look() {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(s)
+	total, heap := s[0].Value.Uint64()-s[1].Value.Uint64(), s[2].Value.Uint64()+s[3].Value.Uint64()+s[4].Value.Uint64()
+	rss := resident()
+	beside := rss - min(rss, total) + c.limit/headroom
+	own := total - min(total, heap)
+	c.taken.Store(beside + own)
+	debug.SetMemoryLimit(int64(max(c.limit, beside+own+leastHeap) - beside))
+}
+
+// heap is what the exploration may have alive; 0: there is no limit. The rest is for garbage, and for what the end of a run takes: the frontier in the
+// form to keep, and the test cases.
+func (c *ceiling) heap() uint64 {
+	if c == nil || c.limit == 0 {
+		return 0
+	}
+	taken := c.taken.Load()
+	return (max(c.limit, taken+leastHeap) - taken) / 8 * 5
+}
+
+// leastHeap is what the heap gets in any case: with less the collector would never rest.
+const leastHeap = 16 << 20
+
+// gateShare is how many bytes of --max-memory come to one gate of a query: with its clauses it takes some 150, and a quarter of the memory is for queries.
+const gateShare = 640
 
 // memoryEvery is the time between two looks at the memory.
 const memoryEvery = 2 * time.Millisecond
@@ -81,17 +182,21 @@ func keep(live, limit, exprs uint64, kept, ran int) (k keeping) {
 	return k
 }
 
+// limitOfMemory says why an exploration has ended that needs more.
+const limitOfMemory = "limit: --max-memory"
+
 // memory does a worker's part to keep the run within its memory. Nothing of it changes what is explored. It returns why the exploration must
 // end if that is not enough.
 // Require: r.mu is held.
 func (w *worker) memory() (why string) {
 	r := w.r
 	h := r.sawMemory()
-	limit := r.o.MaxMemory
+	limit := r.ceiling.heap()
 	if limit == 0 || h.live == w.lastLive {
 		return ""
 	}
 	w.lastLive = h.live // wait for the next collection to see the effect
+	w.x.Haste = h.live > limit/2
 	kept := w.x.Kept()
 	k := keep(h.live, limit, w.ctx.Bytes(), kept, w.x.Counts.Paths)
 	w.renew = w.renew || k.renew
@@ -105,8 +210,11 @@ func (w *worker) memory() (why string) {
 		w.over = 0
 		return ""
 	}
-	if w.over++; w.over <= patience || w.x.Kept() < kept && w.over <= endurance {
+	if w.over++; w.over > 2 {
+		w.x.Thin(0) // a single one may be large
+	}
+	if w.over <= patience || w.x.Kept() < kept && w.over <= endurance {
 		return ""
 	}
-	return "limit: --max-memory"
+	return limitOfMemory
 }

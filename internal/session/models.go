@@ -23,14 +23,13 @@ func modelAt(i int) uint64 { return modelBase + uint64(i)*16 }
 
 // families says what each model is for (CHEF, section 4.2): "hash", hash functions that do not depend on
 // symbolic bytes; "pointers", objects whose address does not; "fastpath", functions without an early exit at a symbolic byte.
-var families = map[string]string{
-	"hash-length":       "hash",
-	"decline-symbolic":  "pointers",
-	"deferred-identity": "pointers",
-	"unshared":          "pointers",
-	"early-exit":        "fastpath",
-	"decimal-width":     "fastpath",
-}
+var families = func() map[string]string {
+	out := map[string]string{}
+	for _, k := range interp.ModelKinds {
+		out[k.Name] = k.Family
+	}
+	return out
+}()
 
 // ModelFamilies lists the families of models.
 func ModelFamilies() []string {
@@ -74,16 +73,16 @@ func ret(c *cpu.CPU, s *mem.Space, v uint64) bool {
 
 // declineSymbolic models a function f(rdi, rsi) that may fail for lack of
 // memory: it returns NULL if rdi is the object in the variable at md.Slot and the
-// object rsi (length at Params[0], payload at Params[1]) has symbolic bytes.
+// object rsi (its length and payload at the offsets of these names) has symbolic bytes.
 func declineSymbolic(md interp.Model) exec.Hook {
 	return func(_ *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 		obj, err := s.ReadU(md.Slot, 8)
-		if err != nil || c.Sym.Has(ir.RDI) || c.Sym.Has(ir.RSI) || c.R[ir.RDI] != obj || len(md.Params) != 2 {
+		if err != nil || c.Sym.Has(ir.RDI) || c.Sym.Has(ir.RSI) || c.R[ir.RDI] != obj {
 			return false, nil
 		}
 		key := c.R[ir.RSI]
-		n, err := s.ReadU(key+md.Params[0], 8)
-		if err != nil || n > 1<<20 || !s.HasSym(key+md.Params[1], n) {
+		n, err := s.ReadU(key+md.Numbers["length"], 8)
+		if err != nil || n > 1<<20 || !s.HasSym(key+md.Numbers["payload"], n) {
 			return false, nil
 		}
 		return ret(c, s, 0), nil
@@ -114,12 +113,8 @@ var code = map[string][]byte{
 }
 
 // installModels makes m run the models of img. Function pointers are replaced
-// when the program's entry point is reached: relocated, and before main.
-func installModels(m *exec.Machine, img *interp.Image, program string) error {
-	entry, err := entryPoint(program)
-	if err != nil {
-		return err
-	}
+// when entry, the interpreter's entry point, is reached: relocated, and before main.
+func installModels(m *exec.Machine, img *interp.Image, entry uint64) error {
 	for i, md := range img.Models {
 		mk, ok := models[md.Name]
 		if !ok && groups[md.Name] == nil && md.Imports == nil {
@@ -161,7 +156,7 @@ func hookEntries(m *exec.Machine, img *interp.Image, s *mem.Space) {
 
 // hookImports installs the models of functions that the interpreter imports, where s has them; without says which are not
 // found. No code that runs from now on is translated.
-func hookImports(m *exec.Machine, img *interp.Image, s *mem.Space) (without []string) {
+func hookImports(m *exec.Machine, img *interp.Image, s *mem.Space) (without []interp.Missing) {
 	var objects []interp.Loaded
 	for _, a := range s.Areas() {
 		if a.Off == 0 && a.Back != nil {
@@ -174,11 +169,11 @@ func hookImports(m *exec.Machine, img *interp.Image, s *mem.Space) (without []st
 		for _, name := range md.Imports {
 			f := early[name]
 			if f == nil {
-				without = append(without, name+": no such model")
+				without = append(without, interp.Missing{Name: "import " + name, Why: "no such model"})
 				continue
 			}
 			if err := why[name]; err != nil {
-				without = append(without, name+": "+err.Error())
+				without = append(without, interp.Missing{Name: "import " + name, Why: err.Error()})
 				continue
 			}
 			if a := s.Find(at[name]); a != nil {
@@ -223,15 +218,16 @@ func le64(v uint64) []byte {
 	return b
 }
 
-// entryPoint is the address at which a program starts in the machine, after its loader.
-func entryPoint(path string) (uint64, error) {
+// entryPoint is the address at which the interpreter starts in the machine, after its loader.
+func (r *run) entryPoint() (uint64, error) {
+	path := r.t.tc.Interpreter
 	f, err := elf.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
 	if f.Type == elf.ET_DYN {
-		return loader.PIEBase + f.Entry, nil
+		return loader.PIEBase + r.world.Lower + f.Entry, nil
 	}
 	return f.Entry, nil
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"symchef/internal/expr"
 	"symchef/internal/interp"
 	"symchef/internal/mem"
+	"symchef/internal/rundir"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
 )
@@ -121,16 +124,23 @@ func concretely(t *testing.T, o Options, x testcase.Test) (got testcase.Test) {
 
 // examples are the symbolic tests of the examples that have an end.
 func examples(t *testing.T) (files []string) {
+	for _, f := range allExamples(t) {
+		if rel, _ := filepath.Rel("../../examples", f); rel != "python/test_argparse.py" {
+			files = append(files, rel)
+		}
+	}
+	return files
+}
+
+// allExamples are the paths of the examples in all languages.
+func allExamples(t *testing.T) (files []string) {
+	t.Helper()
 	for _, pattern := range []string{"python/*.py", "lua/*.lua", "r/*.R"} {
 		found, err := filepath.Glob("../../examples/" + pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range found {
-			if rel, _ := filepath.Rel("../../examples", f); rel != "python/test_argparse.py" {
-				files = append(files, rel)
-			}
-		}
+		files = append(files, found...)
 	}
 	return files
 }
@@ -141,7 +151,7 @@ func TestFastPath(t *testing.T) {
 	o := Options{Test: "../../examples/python/test_casefold.py"}
 	e := runIt(t, o)
 	e.sound(t)
-	if strings.Contains(e.stderr, "without the model") {
+	if strings.Contains(e.stderr, "explored without") {
 		t.Error(e.stderr)
 	}
 	o.Models = []string{"hash", "pointers"}
@@ -155,12 +165,71 @@ func TestFastPath(t *testing.T) {
 	}
 }
 
+// The table of models and the models are one: each has a function, and each function a row.
+func TestModelKinds(t *testing.T) {
+	var rows, have, functions []string
+	for _, k := range interp.ModelKinds {
+		rows = append(rows, k.Name)
+		if k.Imports != nil {
+			functions = append(functions, k.Imports...)
+			have = append(have, k.Name)
+		}
+	}
+	have = slices.Concat(have, slices.Collect(maps.Keys(models)), slices.Collect(maps.Keys(groups)))
+	slices.Sort(rows)
+	if slices.Sort(have); !slices.Equal(rows, have) {
+		t.Errorf("rows of %q, models %q", rows, have)
+	}
+	if got := slices.Sorted(maps.Keys(early)); !slices.Equal(got, slices.Sorted(slices.Values(functions))) {
+		t.Errorf("rows of functions %q, models of %q", functions, got)
+	}
+	k := interp.ModelKinds[slices.IndexFunc(interp.ModelKinds, func(k interp.ModelKind) bool { return k.Name == "deferred-identity" })]
+	places, numbers := map[string]uint64{}, map[string]uint64{}
+	for i, name := range slices.Concat(k.Places, k.May) {
+		places[name] = uint64(i + 100)
+	}
+	if hooks := newDeferred(interp.Model{Slot: 1, Places: places, Numbers: numbers}, 50); len(hooks) != len(places)+3 {
+		t.Errorf("%d hooks for %d places: the model does not know one of them", len(hooks), len(places))
+	}
+}
+
+// A Lua of another build, in which the functions have other shapes, is explored without the model: as completely, and the summary, standard
+// error and doctor's source say what it goes without.
+func TestWithout(t *testing.T) {
+	stock, err := osexec.LookPath("lua5.4")
+	if err != nil {
+		t.Skip("skipped: lua5.4 is not installed")
+	}
+	data, err := os.ReadFile(stock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "lua5.4")
+	changed := bytes.Replace(data, []byte("\x00lua_rawequal\x00"), []byte("\x00lua_rawequa_\x00"), 1)
+	if bytes.Equal(changed, data) {
+		t.Fatal("no such export")
+	}
+	if err := os.WriteFile(other, changed, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "test_x.lua")
+	if err := os.WriteFile(file, []byte("local symchef = require 'symchef'\nreturn function() if symchef.string('s', 2) == 'ab' then error('found') end end\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := runIt(t, Options{Test: file, Interpreter: other})
+	want := []rundir.Without{{Name: "location equal", Why: "lua_rawequal is not exported"}, {Name: "model deferred-identity", Why: "without the location equal"}}
+	if !slices.Equal(e.summary.Without, want) || !e.summary.Exhausted || !strings.Contains(e.stderr, "explored without: location equal: lua_rawequal is not exported") {
+		t.Errorf("without %+v, exhausted: %v %q\n%s", e.summary.Without, e.summary.Exhausted, e.summary.WhyNotExhausted, e.stderr)
+	}
+}
+
 // A function that no library of the process has goes without its model, and the run says so.
 func TestNotImported(t *testing.T) {
 	img := &interp.Image{Path: "/bin/true", Models: []interp.Model{{Name: "early-exit", Imports: []string{"memcmp", "other"}}}}
 	m := exec.New(expr.New())
 	got := hookImports(m, img, mem.NewSpace())
-	if want := []string{"memcmp: no library that /bin/true needs exports it", "other: no such model"}; !slices.Equal(got, want) || len(m.Hooks) != 0 {
+	want := []interp.Missing{{Name: "import memcmp", Why: "no library that /bin/true needs exports it"}, {Name: "import other", Why: "no such model"}}
+	if !slices.Equal(got, want) || len(m.Hooks) != 0 {
 		t.Errorf("%q, %d hooks", got, len(m.Hooks))
 	}
 }

@@ -2,10 +2,12 @@ package session
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"symchef/internal/nativeboot"
 	"symchef/internal/testcase"
@@ -31,31 +33,28 @@ func forget(t *testing.T) {
 	}
 }
 
+// slowExample leaves all examples but a quick one of each language to SYMCHEF_SLOW.
+func slowExample(t *testing.T, name string) {
+	t.Helper()
+	if os.Getenv("SYMCHEF_SLOW") == "" && !strings.Contains("test_email.py email.lua test_json.R", name) {
+		t.Skip("skipped: SYMCHEF_SLOW is not set")
+	}
+}
+
 // An interpreter that has started natively and one that has started in the machine behave alike: the
 // same paths with the same inputs, outcomes and outputs, by as many instructions.
 func TestBootsAlike(t *testing.T) {
 	needPython(t)
 	needPtrace(t)
-	var files []string
-	for _, pattern := range []string{"../../examples/python/*.py", "../../examples/lua/*.lua", "../../examples/r/*.R"} {
-		l, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, l...)
-	}
-	fast := "test_email.py email.lua test_json.R"
-	for _, file := range files {
+	for _, file := range allExamples(t) {
 		name := filepath.Base(file)
 		t.Run(name, func(t *testing.T) {
-			if os.Getenv("SYMCHEF_SLOW") == "" && !strings.Contains(fast, name) {
-				t.Skip("skipped: SYMCHEF_SLOW is not set")
-			}
+			slowExample(t, name)
 			interpreter := stockFor(t, name)
 			var runs [2]explored
 			for i, boot := range []string{BootNative, BootEmulated} {
 				forget(t)
-				runs[i] = runIt(t, Options{Test: file, Interpreter: interpreter, Boot: boot, MaxPaths: 30, NoReplay: true, AllPaths: true})
+				runs[i] = runIt(t, Options{Test: file, Interpreter: interpreter, Boot: boot, MaxPaths: 30, NoReplay: true, AllPaths: true, PathTime: time.Hour})
 				for j := range runs[i].tests {
 					runs[i].tests[j].FoundAt = 0
 				}
@@ -143,5 +142,99 @@ def test_env(x: symchef.Bool()):
 	forget(t)
 	if len(tests[0]) != 2 || !reflect.DeepEqual(tests[0], tests[1]) {
 		t.Errorf("%+v\n%+v", tests[0], tests[1])
+	}
+}
+
+// Threads that are alive when the test begins, timers and signals do not keep an interpreter from starting natively.
+func TestBootsAlikeThreads(t *testing.T) {
+	needPython(t)
+	needPtrace(t)
+	file := filepath.Join(t.TempDir(), "test_t.py")
+	if err := os.WriteFile(file, []byte(`import os, queue, signal, threading, time, symchef
+jobs, said = queue.Queue(), []
+def work():
+    while True:
+        said.append(jobs.get())
+        jobs.task_done()
+for i in range(3):
+    threading.Thread(target=work, daemon=True).start()
+signal.signal(signal.SIGALRM, lambda *a: said.append("alarm"))
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+time.sleep(0.01)
+os.kill(os.getpid(), signal.SIGALRM)
+jobs.put("early")
+jobs.join()
+import json, decimal
+def test_t(x: symchef.Bool()):
+    jobs.put("late")
+    jobs.join()
+    print(x, said, threading.active_count(), json.dumps([1.5]), time.monotonic())
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var runs [2]explored
+	for i, boot := range []string{BootNative, BootEmulated} {
+		forget(t)
+		runs[i] = runIt(t, Options{Test: file, Boot: boot, NoReplay: true})
+		for j := range runs[i].tests {
+			runs[i].tests[j].FoundAt = 0
+		}
+	}
+	forget(t)
+	native, emulated := runs[0], runs[1]
+	if native.stderr != "" || native.summary.Instructions.Boot*10 > emulated.summary.Instructions.Boot {
+		t.Errorf("native boot said %q, %d and %d instructions", native.stderr, native.summary.Instructions.Boot, emulated.summary.Instructions.Boot)
+	}
+	if len(native.tests) != 2 || !reflect.DeepEqual(native.tests, emulated.tests) {
+		t.Errorf("%+v\n%+v", native.tests, emulated.tests)
+	}
+}
+
+// What tests import leaves an interpreter native up to the test.
+func TestStartsNatively(t *testing.T) {
+	needPython(t)
+	needPtrace(t)
+	for _, setup := range []string{
+		"import argparse", "import asyncio", "import concurrent.futures", "import ctypes", "import decimal", "import email.parser", "import http.client",
+		"import multiprocessing", "import pytest", "import sqlite3", "import unittest", "import xml.etree.ElementTree",
+		"import threading\nt = threading.Thread(target=print)\nt.start()\nt.join()",
+		"import subprocess\nsubprocess.run(['/bin/echo', 'hi'])",
+		"x = bytearray(300 << 20)",
+		"import multiprocessing\nx = multiprocessing.Value('i', 5), multiprocessing.RawArray('d', 1000), multiprocessing.Lock(), multiprocessing.Queue()\nwith x[2]: x[0].value += 1",
+	} {
+		t.Run(setup, func(t *testing.T) {
+			if setup == "import pytest" && exec.Command(python, "-c", setup).Run() != nil {
+				t.Skip("skipped: pytest is not installed")
+			}
+			file := filepath.Join(t.TempDir(), "test_s.py")
+			if err := os.WriteFile(file, []byte(setup+"\nimport symchef\ndef test_s(s: symchef.Str(1)):\n    pass\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			e := runIt(t, Options{Test: file, Boot: BootNative, NoReplay: true})
+			if n := e.summary.Instructions.Boot; len(e.tests) != 1 || e.stderr != "" || n == 0 || n > 1_000_000 {
+				t.Errorf("%d test cases, %d instructions in the machine; %s", len(e.tests), n, e.stderr)
+			}
+		})
+	}
+}
+
+// Every start is native, wherever the host's randomisation puts what it maps.
+func TestStartsAreNative(t *testing.T) {
+	needPython(t)
+	needPtrace(t)
+	starts := 2
+	if os.Getenv("SYMCHEF_SLOW") != "" {
+		starts = 100
+	}
+	for _, file := range []string{"python/test_email.py", "lua/email.lua", "r/test_json.R"} {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			o := Options{Test: filepath.Join("../../examples", file), Interpreter: stockFor(t, file), Boot: BootNative, MaxPaths: 1, NoReplay: true}
+			for i := range starts {
+				forget(t)
+				if e := runIt(t, o); e.stderr != "" {
+					t.Fatalf("start %d said %s", i, e.stderr)
+				}
+			}
+		})
 	}
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"context"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sort"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"symchef/internal/rundir"
+	"symchef/internal/seed"
 	"symchef/internal/testcase"
 )
 
@@ -138,8 +138,7 @@ func TestResume(t *testing.T) {
 			if o.Test != "" {
 				o.Interpreter, o.StdinLen = python, -1
 			}
-			seed := rand.Uint64()
-			rng := rand.New(rand.NewPCG(seed, 0))
+			rng := seed.Rand(t)
 			var errb bytes.Buffer
 			Run(context.Background(), o, &errb, &errb)
 			more := Options{Resume: o.Out, NoReplay: true, CacheDir: o.CacheDir, Progress: "none", StdinLen: -1}
@@ -168,10 +167,10 @@ func TestResume(t *testing.T) {
 			}
 			sort.Strings(got)
 			if strings.Join(got, " ") != strings.Join(want, " ") {
-				t.Errorf("seed %d: %d paths, not %d\n%s", seed, len(got), len(want), errb.String())
+				t.Errorf("%d paths, not %d\n%s", len(got), len(want), errb.String())
 			}
 			if r.Summary.Paths.Low != len(want) || r.Summary.Tests.Total() != len(want) {
-				t.Errorf("seed %d: %+v, %+v", seed, r.Summary.Paths, r.Summary.Tests)
+				t.Errorf("%+v, %+v", r.Summary.Paths, r.Summary.Tests)
 			}
 			if _, err := os.Stat(filepath.Join(o.Out, "frontier.bin")); err == nil {
 				t.Error("a frontier of an exhausted run")
@@ -200,8 +199,8 @@ func TestResumeLearned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c checkpoint
-		if _, ok := unseal(data, &c); !ok {
+		c, ok := decodeCheckpoint(data)
+		if !ok {
 			t.Fatal("no frontier")
 		}
 		most := 0.0

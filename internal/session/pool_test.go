@@ -35,7 +35,7 @@ func TestPoolPauses(t *testing.T) {
 	go func() { all.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		t.Fatalf("workers wait for ever: %d run, %d parked, %d checkpoints", p.running, p.parked, saves)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,33 +15,37 @@ import (
 
 	"symchef/internal/emit"
 	"symchef/internal/replay"
+	"symchef/internal/rundir"
 	"symchef/internal/testcase"
 )
 
-// What the text report shows at most: test cases, and characters of one's inputs and of its outcome.
+// What the text report shows at most: findings, classes, frames of a finding, and characters of inputs, of an outcome, and of one in a column.
 const (
-	maxShown   = 20
-	maxInputs  = 80
-	maxOutcome = 160
+	maxFindings = 10 // in full; the others have a line each
+	maxClasses  = 40
+	maxFrames   = 8
+	maxInputs   = 80
+	maxOutcome  = 160
+	maxColumn   = 72
 )
 
 // print writes what was found, what was not explored and why, and what to type next.
 func (r *run) print(w io.Writer, rep *replay.Report) {
 	s := &r.sum
 	fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("%s on %s %s", s.Test, s.Interpreter.Path, s.Interpreter.Version)))
-	for i, t := range r.tests {
-		if i == maxShown {
-			fmt.Fprintf(w, "  ... and %d more in %s/tests.jsonl\n", len(r.tests)-i, r.w.Dir())
-			break
+	printFindings(w, s.Findings, s.Target.Cwd)
+	if r.o.Brief {
+		if !s.Exhausted {
+			WriteExhausted(w, s, r.w.Dir())
 		}
-		mark := " "
-		if t.Outcome.Failing() {
-			mark = "!"
+		if rep != nil && rep.Agreed < len(rep.Results) {
+			WriteReplay(w, rep, false)
 		}
-		fmt.Fprintf(w, "%s %s  %-40s  %s\n", mark, t.ID, cut(describeInputs(t.Inputs), maxInputs), cut(t.Outcome.String(), maxOutcome))
+		return
 	}
+	printClasses(w, s.Classes, s.Target.Cwd, r.w.Dir())
 	fmt.Fprintf(w, "%s (%d failing) from %s%s in %.1f s; %d infeasible, %d pruned; %d solver queries, %.0f%% answered without a back end\n",
-		count(s.Tests.Total(), "test case"), s.Tests.Failing(), highPaths(s.Paths.High), count(s.Paths.Low, "low-level path"), s.ElapsedS, s.Paths.Infeasible, s.Paths.Pruned,
+		count(s.Tests.Total(), "test case"), s.Failing(), highPaths(s.Paths.High), count(s.Paths.Low, "low-level path"), s.ElapsedS, s.Paths.Infeasible, s.Paths.Pruned,
 		s.Solver.Queries, 100*float64(s.Solver.AnsweredWithoutBackend)/max(float64(s.Solver.Queries), 1))
 	if g := s.Merging; g != nil {
 		fmt.Fprintf(w, "merged: branches %d, in %s instead of forking; not merged: %s\n", g.Branches, count(g.Merges, "state"), reasons(g.Forked))
@@ -50,19 +56,159 @@ func (r *run) print(w io.Writer, rep *replay.Report) {
 	if rep != nil {
 		WriteReplay(w, rep, false)
 	}
-	if s.Exhausted {
-		fmt.Fprintln(w, "exhausted: every input within the declared bounds behaves like one of these paths")
-	} else {
-		fmt.Fprintln(w, "not exhausted:")
-		for _, y := range s.WhyNotExhausted {
-			fmt.Fprintln(w, "  -", y)
+	WriteExhausted(w, s, r.w.Dir())
+	printNext(w, r.t.tc.Kind, s, r.w.Dir())
+}
+
+// printNext writes what to type next: what makes a test suite of the test cases, and what goes on after a limit.
+func printNext(w io.Writer, kind testcase.TargetKind, s *rundir.Summary, dir string) {
+	var next []string
+	if s.Tests.Total() > 0 {
+		format, _ := emit.Default(kind)
+		next = append(next, fmt.Sprintf("symchef emit --format %s %s", format, shellWord(dir)))
+	}
+	if s.Paths.Pending > 0 {
+		next = append(next, "symchef run --resume "+shellWord(dir))
+	}
+	if len(next) > 0 {
+		fmt.Fprintln(w, "next:", strings.Join(next, "\n  or: "))
+	}
+}
+
+// plainWord is what a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\pL\pN_@%+=:,./-]+$`)
+
+// shellWord is s as one word of a command line.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) && !strings.HasPrefix(s, "-") {
+		return s
+	}
+	if strings.HasPrefix(s, "-") {
+		s = "./" + s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// printFindings writes each finding: how it ended, the smallest input that shows it, where, and how it came there.
+func printFindings(w io.Writer, findings []rundir.Finding, cwd string) {
+	if len(findings) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s:\n\n", count(len(findings), "finding"))
+	for i, f := range findings {
+		if i >= maxFindings {
+			fmt.Fprintf(w, "! %s  %s  at %s\n", cut(showOutcome(f.Outcome, cwd), maxColumn), showExample(f.Example), cmp.Or(showPlace(f.Site, cwd), "a place that is not told"))
+			continue
+		}
+		fmt.Fprintf(w, "! %s\n", cut(showOutcome(f.Outcome, cwd), maxOutcome))
+		fmt.Fprintf(w, "    %s\n", showExample(f.Example))
+		switch f.SiteFrom {
+		case rundir.FromFrames:
+			fmt.Fprintf(w, "    at %s\n", showPlace(f.Site, cwd))
+		case rundir.FromLoop:
+			fmt.Fprintf(w, "    in the loop at %s\n", showPlace(f.Site, cwd))
+		case rundir.FromDecision:
+			fmt.Fprintf(w, "    where it happened is not told; the last decision before it was at %s\n", showPlace(f.Site, cwd))
+		default:
+			fmt.Fprintln(w, "    where it happened is not told")
+		}
+		for _, at := range callers(f.Frames, cwd) {
+			fmt.Fprintf(w, "    from %s\n", at)
+		}
+		fmt.Fprintln(w)
+	}
+	if len(findings) > maxFindings {
+		fmt.Fprintln(w)
+	}
+}
+
+// showOutcome is o, whose message may begin with the path of a file below cwd, without that.
+func showOutcome(o testcase.Outcome, cwd string) string {
+	o.Message = strings.TrimPrefix(o.Message, strings.TrimSuffix(cwd, "/")+"/")
+	return o.String()
+}
+
+// callers are the frames that led to the last one, the nearest first; one that repeats is said once, and those in the middle are left out where there are many.
+func callers(frames []string, cwd string) (out []string) {
+	for i := len(frames) - 2; i >= 0; i-- {
+		again := i+2 < len(frames) && frames[i] == frames[i+1]
+		switch {
+		case !again:
+			out = append(out, showPlace(frames[i], cwd))
+		case i+3 == len(frames) || frames[i] != frames[i+2]:
+			out[len(out)-1] += ", again and again"
 		}
 	}
-	if r.t.desc != nil {
-		format, _ := emit.Default(r.t.tc.Kind)
-		fmt.Fprintf(w, "next: symchef emit --format %s %s\n", format, r.w.Dir())
-	} else {
-		fmt.Fprintf(w, "next: symchef replay %s\n", r.w.Dir())
+	if n := len(out); n > maxFrames {
+		middle := fmt.Sprintf("... %d more ...", n-maxFrames+1)
+		out = slices.Concat(out[:maxFrames/2], []string{middle}, out[n-maxFrames/2+1:])
+	}
+	return out
+}
+
+// showPlace is FILE:LINE:FUNCTION for people: "FILE:LINE in FUNCTION", a file below cwd without it.
+func showPlace(at, cwd string) string {
+	if rel, ok := strings.CutPrefix(at, strings.TrimSuffix(cwd, "/")+"/"); ok {
+		at = rel
+	}
+	if m := placeParts.FindStringSubmatch(at); m != nil {
+		at = m[1] + ":" + m[2]
+		if m[3] != "" {
+			at += " in " + m[3]
+		}
+	}
+	return cut(at, maxOutcome)
+}
+
+// placeParts are those of FILE:LINE:FUNCTION; function and file may have colons, too.
+var placeParts = regexp.MustCompile(`(?s)^(.*?):([0-9]+):?(.*)$`)
+
+// showExample is an example's inputs, its test case, and how many there are like it.
+func showExample(e rundir.Example) string {
+	more := ""
+	if e.Tests > 1 {
+		more = fmt.Sprintf(", %d more", e.Tests-1)
+	}
+	return fmt.Sprintf("%s  (%s%s; %s)", cut(describeInputs(e.Inputs), maxInputs), e.Test, more, count(e.Paths, "path"))
+}
+
+// printClasses writes a line for each class of behaviour.
+func printClasses(w io.Writer, classes []rundir.Class, cwd, dir string) {
+	if len(classes) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s of behaviour:\n", counts(len(classes), "class", "classes"))
+	width := 0
+	shown := make([]string, min(len(classes), maxClasses))
+	for i := range shown {
+		shown[i] = showOutcome(classes[i].Outcome, cwd)
+		if s := classes[i].Shows; s != "" {
+			shown[i] += ", " + string(s)
+		}
+		shown[i] = cutMiddle(shown[i], maxColumn)
+		width = max(width, utf8.RuneCountInString(shown[i]))
+	}
+	for i, c := range classes {
+		if i == maxClasses {
+			fmt.Fprintf(w, "  ... and %d more, see classes in %s/summary.json\n", len(classes)-i, dir)
+			break
+		}
+		fmt.Fprintf(w, "  %-*s  %s  (%s)\n", width, shown[i], cut(describeInputs(c.Inputs), maxInputs), count(c.Paths, "path"))
+	}
+}
+
+// WriteExhausted says whether every input within the declared bounds is accounted for, or why not; dir is the run directory.
+func WriteExhausted(w io.Writer, s *rundir.Summary, dir string) {
+	switch {
+	case !s.Exhausted:
+		fmt.Fprintln(w, "not exhausted:")
+		for _, why := range s.WhyNotExhausted {
+			fmt.Fprintln(w, "  -", why)
+		}
+	case s.NotCompared():
+		fmt.Fprintf(w, "exhausted, in the machine: every input within the declared bounds behaves there like one of these paths; nothing was compared natively (symchef replay %s does)\n", dir)
+	default:
+		fmt.Fprintln(w, "exhausted: every input within the declared bounds behaves like one of these paths")
 	}
 }
 
@@ -77,7 +223,15 @@ func WriteReplay(w io.Writer, rep *replay.Report, all bool) {
 			fmt.Fprintf(w, "  %s %s: %s\n", q.ID, q.Verdict, cut(q.Machine.String(), maxOutcome))
 		}
 	}
-	fmt.Fprintf(w, "replay (%s): %d agreed, %d diverged, %d unstable, %d not compared\n", rep.Mode, rep.Agreed, rep.Diverged, rep.Unstable, rep.Skipped)
+	fmt.Fprintf(w, "replay (%s): %d agreed, %d diverged, %d unstable, %d not compared%s\n", rep.Mode, rep.Agreed, rep.Diverged, rep.Unstable, rep.Skipped, notReplayed(rep.NotReplayed))
+}
+
+// notReplayed ends the line of counts where some could not be made.
+func notReplayed(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d not replayed", n)
 }
 
 // count is "1 path", "2 paths".
@@ -86,6 +240,14 @@ func count(n int, what string) string {
 		what += "s"
 	}
 	return fmt.Sprint(n, " ", what)
+}
+
+// counts is count for a word with a plural of its own.
+func counts(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
 }
 
 // reasons lists what is counted, the most frequent first.
@@ -100,6 +262,16 @@ func reasons(counts map[string]int) string {
 		return "none"
 	}
 	return strings.Join(keys, ", ")
+}
+
+// cutMiddle is cut, but what does not fit is left out in the middle: messages that begin alike differ at the end.
+func cutMiddle(s string, n int) string {
+	r := []rune(cut(s, math.MaxInt))
+	if len(r) <= n {
+		return string(r)
+	}
+	end := (n - 3) / 2
+	return string(r[:n-3-end]) + "..." + string(r[len(r)-end:])
 }
 
 // cut makes s one line of at most n characters, safe for a terminal.
@@ -120,12 +292,20 @@ func cut(s string, n int) string {
 
 // describeInputs is "name=value name=value".
 func describeInputs(in []testcase.Input) string {
+	if len(in) == 0 {
+		return "no input"
+	}
 	var parts []string
 	for _, i := range in {
-		v := string(i.Value)
-		if v == "" {
+		v := cmp.Or(i.Label, string(i.Value))
+		switch i.Type {
+		case testcase.TypeInt, testcase.TypeBool, testcase.TypeChoice:
+		case testcase.TypeFloat:
+			f, _ := i.Float()
+			v = testcase.FloatText(f)
+		default:
 			b, _ := i.Bytes()
-			v = fmt.Sprintf("%q", b)
+			v = strconv.Quote(string(visible(i.Type, b)))
 		}
 		parts = append(parts, i.Name+"="+v)
 	}

@@ -2,10 +2,14 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"symchef/internal/explore"
+	"symchef/internal/expr"
+	"symchef/internal/kernel"
 	"symchef/internal/rundir"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
@@ -20,7 +24,7 @@ func Rerun(c context.Context, dir, id string, stdout, stderr io.Writer) int {
 	case err != nil && c.Err() != nil:
 		return StatusCtrlC
 	case err != nil:
-		fmt.Fprintf(stderr, "symchef: %s: %v\n", dir, err)
+		fmt.Fprintf(stderr, "symchef: %s: %s\n", dir, strings.TrimPrefix(err.Error(), dir+": "))
 		return StatusUsage
 	}
 	fmt.Fprintf(stdout, "re-executed: %d agreed, %d strayed\n", agreed, strayed)
@@ -44,8 +48,12 @@ func rerunAll(c context.Context, dir, id string, stdout io.Writer) (agreed, stra
 	if err != nil {
 		return 0, 0, err
 	}
+	seen, err := pictureOf(d)
+	if err != nil {
+		return 0, 0, err
+	}
 	for _, t := range tests {
-		why, err := rerun(c, d.Summary, t)
+		why, err := rerun(c, d.Summary, seen, t, nil)
 		switch {
 		case err != nil:
 			return agreed, strayed, err
@@ -59,14 +67,100 @@ func rerunAll(c context.Context, dir, id string, stdout io.Writer) (agreed, stra
 	return agreed, strayed, nil
 }
 
-// rerun executes one test case from the start of its process; why says how it differs.
-func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why string, err error) {
-	o := &Options{Seed: sum.Seed, StdinLen: -1, MaxMemory: DefaultMemory}
-	t, err := recorded(sum)
-	if err != nil {
-		return "", err
+// Condition writes the path condition and the symbolic output of a test case as SMT-LIB2 text: it executes the test case again.
+func Condition(c context.Context, dir, id string, stdout, stderr io.Writer) int {
+	text := ""
+	d, err := rundir.Open(dir)
+	if err == nil {
+		var t testcase.Test
+		var seen *picture
+		if t, err = d.Test(id); err == nil {
+			seen, err = pictureOf(d)
+		}
+		if err == nil {
+			var why string
+			why, err = rerun(c, d.Summary, seen, t, func(ctx *expr.Ctx, s *state.State) { text = pathText(ctx, s, s.Sys.Stdout()) })
+			if err == nil && why != "" {
+				err = errors.New("it cannot be executed again: " + why)
+			}
+		}
 	}
-	for _, in := range want.Inputs {
+	switch {
+	case err != nil && c.Err() != nil:
+		return StatusCtrlC
+	case err != nil:
+		fmt.Fprintf(stderr, "symchef: %s: %v\n", id, err)
+		return StatusUsage
+	}
+	io.WriteString(stdout, text)
+	return StatusOK
+}
+
+// rerun executes one test case from the start of its process; why says how it differs. onEnd, if not nil, sees the state at its end.
+func rerun(c context.Context, sum rundir.Summary, seen *picture, want testcase.Test, onEnd func(*expr.Ctx, *state.State)) (why string, err error) {
+	trail := &explore.Trail{Decisions: want.Decisions, Unproved: want.Unproved, Open: want.EndedBy != ""}
+	got, ended, err := again{sum: sum, seed: sum.Seed, seen: seen, onEnd: onEnd}.follow(c, want.Inputs, trail)
+	var strayed *strayed
+	switch {
+	case errors.As(err, &strayed):
+		return err.Error(), nil
+	case err != nil:
+		return "", err
+	case trail.Open: // what limit or loop ended it is not executed again
+		return "", nil
+	case !ended:
+		return "the path was pruned", nil
+	case got.PathID != want.PathID:
+		return fmt.Sprintf("path %s, recorded %s", got.PathID, want.PathID), nil
+	}
+	if d := got.Difference(want.Observation); d != nil {
+		return fmt.Sprintf("%s %s, recorded %s", d.What, d.One, d.Other), nil
+	}
+	return "", nil
+}
+
+// again executes test cases of a run once more in the machine, each from the start of its process.
+type again struct {
+	sum   rundir.Summary
+	seed  uint64
+	seen  *picture                      // what the run was told of the host; nil: it is asked again
+	world kernel.World                  // the zero value, and seed that of sum: as the run did
+	onEnd func(*expr.Ctx, *state.State) // sees the state at the end; nil: nobody does
+	high  bool                          // the path in the interpreted program is followed
+
+	noCache  bool   // of boot snapshots
+	cacheDir string // as in Options
+}
+
+// strayed is an error of the path, which is not the one that was to be followed.
+type strayed struct{ error }
+
+// follow executes the path of trail with inputs, which are its model. ended is false where an assumption ended the path, or trail did.
+func (a again) follow(c context.Context, inputs []testcase.Input, trail *explore.Trail) (got testcase.Test, ended bool, err error) {
+	b, err := a.begin(c, inputs)
+	if err != nil {
+		return got, false, err
+	}
+	defer b.end()
+	return b.follow(c, inputs, trail)
+}
+
+// A beginning is where paths of a run are executed once more, with an engine of its own.
+type beginning struct {
+	a    again
+	w    *worker
+	root *state.State // never run
+	took uint64       // instructions of the path that was followed last
+}
+
+// begin starts the process, or takes it from the cache, for inputs of these widths.
+func (a again) begin(c context.Context, inputs []testcase.Input) (*beginning, error) {
+	o := &Options{Seed: a.seed, StdinLen: -1, MaxMemory: DefaultMemory, NoCache: a.noCache, CacheDir: a.cacheDir}
+	t, err := recorded(a.sum)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range inputs {
 		switch in.Type {
 		case testcase.TypeStdin:
 			o.StdinLen = len(in.BytesHex) / 2
@@ -79,50 +173,53 @@ func rerun(c context.Context, sum rundir.Summary, want testcase.Test) (why strin
 		}
 	}
 	r := newRun(o, t)
+	r.world, r.untracked = a.world, true
+	if a.seen != nil {
+		r.see(a.seen)
+	}
 	r.help = func() {}
-	if t.tc.Merge { // what is merged has no high-level step
+	if t.tc.Merge || a.high { // what is merged has no high-level step
 		r.prog = newProgress("none", io.Discard)
 		r.findHigh()
 	}
-	defer r.settle()
-	w := r.newWorker()
-	root, err := w.boot(c)
-	if err != nil {
-		return "", err
+	if a.high {
+		r.knowHigh()
 	}
-	model, err := explore.ModelOf(w.ctx, want.Inputs)
-	if err != nil {
-		return "", err
+	b := &beginning{a: a, w: r.newWorker()}
+	if b.root, err = b.w.boot(c); err != nil {
+		b.end()
+		return nil, err
 	}
-	var got testcase.Test
-	ended := false
-	cfg := explore.Config{Strategy: "dfs", Merge: t.tc.Merge, OnBegin: w.onBegin, OnPath: func(s *state.State, e explore.End) func() {
+	return b, nil
+}
+
+// end waits for what goes on beside the paths.
+func (b *beginning) end() { b.w.r.settle() }
+
+// follow is again.follow from here; the widths of inputs are those of begin.
+func (b *beginning) follow(c context.Context, inputs []testcase.Input, trail *explore.Trail) (got testcase.Test, ended bool, err error) {
+	w := b.w
+	if trail.Model, err = explore.ModelOf(w.ctx, inputs); err != nil {
+		return got, false, err
+	}
+	cfg := explore.Config{Strategy: "dfs", Merge: w.r.t.tc.Merge, High: w.high, OnBegin: w.onBegin, OnPath: func(s *state.State, e explore.End) func() {
 		got, _ = w.testOf(s, e)
+		if b.a.onEnd != nil {
+			b.a.onEnd(w.ctx, s)
+		}
 		return func() { ended = true }
 	}}
-	if t.desc != nil {
-		cfg.Layouts = t.desc.Layouts
+	if w.r.t.desc != nil {
+		cfg.Layouts = w.r.t.desc.Layouts
 	}
 	if w.x, err = explore.New(w.ctx, w.m, w.chain, cfg); err != nil {
-		return "", err
+		return got, false, err
 	}
-	trail := &explore.Trail{Decisions: want.Decisions, Model: model, Open: want.EndedBy != ""}
-	if err := w.x.Follow(c, root, trail); err != nil {
-		if c.Err() != nil {
-			return "", err
-		}
-		return err.Error(), nil
+	root := b.root.Fork()
+	root.Resume(w.ctx)
+	defer func() { b.took = root.Sys.Retired - b.root.Sys.Retired }()
+	if err = w.x.Follow(c, root, trail); err != nil && c.Err() == nil {
+		err = &strayed{err}
 	}
-	switch {
-	case trail.Open:
-	case !ended:
-		return "the path was pruned", nil
-	case got.PathID != want.PathID:
-		return fmt.Sprintf("path %s, recorded %s", got.PathID, want.PathID), nil
-	case !got.Outcome.Same(want.Outcome):
-		return fmt.Sprintf("outcome %v, recorded %v", got.Outcome, want.Outcome), nil
-	case got.OutputSHA256 != want.OutputSHA256:
-		return "another output", nil
-	}
-	return "", nil
+	return got, ended, err
 }

@@ -3,27 +3,33 @@ package session
 import (
 	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"symchef/internal/explore"
+	"symchef/internal/expr"
+	"symchef/internal/rundir"
+	"symchef/internal/solver"
+	"symchef/internal/state"
 	"symchef/internal/testcase"
 )
 
 // rewrite replaces the test cases of a run directory.
 func rewrite(t *testing.T, dir string, tests []testcase.Test) {
 	t.Helper()
-	var b []byte
+	w, err := rundir.Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Resume(0); err != nil {
+		t.Fatal(err)
+	}
 	for _, x := range tests {
-		line, err := testcase.Marshal(x)
-		if err != nil {
+		x.PathID = testcase.PathID(x.Decisions)
+		if err := w.Append(x); err != nil {
 			t.Fatal(err)
 		}
-		b = append(b, line...)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "tests.jsonl"), b, 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -73,7 +79,7 @@ func TestRerun(t *testing.T) {
 				{"shorter", func(x *testcase.Test) { x.Decisions = x.Decisions[:len(x.Decisions)-1] }, "the log ends before it"},
 				{"longer", func(x *testcase.Test) { x.Decisions = append(x.Decisions, x.Decisions[0]) }, "the path ended after"},
 				{"outcome", func(x *testcase.Test) { x.Outcome = testcase.Outcome{Kind: testcase.Crash, Signal: "SIGBUS"} }, "outcome"},
-				{"output", func(x *testcase.Test) { x.OutputSHA256 = strings.Repeat("0", 64) }, "another output"},
+				{"output", func(x *testcase.Test) { x.OutputSHA256 = strings.Repeat("0", 64) }, "standard output"},
 			} {
 				bad := last
 				bad.Decisions = append([]testcase.Decision(nil), last.Decisions...)
@@ -84,5 +90,64 @@ func TestRerun(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// weak is a solver that proves every second range only.
+type weak struct {
+	explore.Solver
+	asked int
+}
+
+func (s *weak) Bounds(q solver.Query, value expr.Ref) (lo, hi uint64, res solver.Result) {
+	if s.asked++; s.asked%2 == 1 {
+		return 0, 0, solver.Unknown
+	}
+	return s.Solver.Bounds(q, value)
+}
+
+// What a solver could not prove when a path was explored is a part of the path: one that can follows it nevertheless.
+func TestRerunUnproved(t *testing.T) {
+	prog := compile(t, writeFile(t, "p.c", lookup), "-O1")
+	e := runIt(t, Options{Program: []string{prog}, StdinLen: 3, AllPaths: true, NoReplay: true})
+	d, err := rundir.Open(e.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := pictureOf(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := 0
+	for _, x := range e.tests {
+		b, err := again{sum: d.Summary, seed: d.Summary.Seed, seen: seen}.begin(t.Context(), x.Inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := explore.ModelOf(b.w.ctx, x.Inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got testcase.Test
+		b.w.x, err = explore.New(b.w.ctx, b.w.m, &weak{Solver: b.w.chain}, explore.Config{Strategy: "dfs", OnPath: func(s *state.State, e explore.End) func() {
+			got, _ = b.w.testOf(s, e)
+			return func() {}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.w.x.Follow(t.Context(), b.root, &explore.Trail{Model: model, Unlogged: true}); err != nil {
+			t.Fatal(err)
+		}
+		b.end()
+		if got.PathID != x.PathID {
+			others++
+		}
+		if why, err := rerun(t.Context(), d.Summary, seen, got, nil); err != nil || why != "" {
+			t.Errorf("%v: %v %s", got.Inputs, err, why)
+		}
+	}
+	if others == 0 {
+		t.Error("all ranges were proved")
 	}
 }

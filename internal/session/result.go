@@ -9,6 +9,7 @@ import (
 	"symchef/internal/device"
 	"symchef/internal/explore"
 	"symchef/internal/expr"
+	"symchef/internal/guest"
 	"symchef/internal/replay"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
@@ -21,17 +22,18 @@ func outcomeOf(ctx *expr.Ctx, kind testcase.TargetKind, s *state.State, e explor
 		return testcase.Outcome{Kind: testcase.Unsupported, Message: e.What}
 	case e.Kind == explore.Hang:
 		return testcase.Outcome{Kind: testcase.Hang, Message: e.What}
-	case s.Report.Ended:
-		o := testcase.Outcome{Kind: testcase.Kind(s.Report.Kind), Type: s.Report.Type, Message: s.Report.Msg.Eval(ctx, s.Model)}
-		if o.Kind == "" || s.Report.Kind == device.OutcomeOK {
-			o = testcase.Outcome{Kind: testcase.OK}
-		}
-		return o
 	}
 	stderr := s.Sys.Stderr().Data
 	sig := ""
 	if e.Status.Signal != 0 {
-		sig = signalName(e.Status.Signal)
+		sig = guest.SignalName(e.Status.Signal)
+	}
+	if s.Report.Kind != "" {
+		o := testcase.Outcome{Kind: testcase.OK}
+		if s.Report.Kind != device.OutcomeOK {
+			o = testcase.Outcome{Kind: testcase.Kind(s.Report.Kind), Type: s.Report.Type, Message: s.Report.Msg.Eval(ctx, s.Model)}
+		}
+		return o.Then(e.Status.Code, sig)
 	}
 	if kind != testcase.Program && sig == "" {
 		return testcase.Outcome{Kind: testcase.Exit, ExitStatus: e.Status.Code, Message: lastLine(stderr)}
@@ -47,16 +49,6 @@ func lastLine(p []byte) string {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
-}
-
-// signalName names the signals that kill (signal(7)).
-func signalName(n int) string {
-	names := map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
-		9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS"}
-	if s, ok := names[n]; ok {
-		return s
-	}
-	return fmt.Sprintf("SIG%d", n)
 }
 
 // inputsOf evaluates the inputs of s under its model.
@@ -82,7 +74,11 @@ func inputsOf(ctx *expr.Ctx, s *state.State) []testcase.Input {
 		case device.KindBool:
 			out = append(out, testcase.Bool(name, val(in.Value) != 0))
 		case device.KindChoice:
-			out = append(out, testcase.Choice(name, int(in.Index)))
+			chosen := testcase.Choice(name, int(in.Index))
+			if in.Chosen != nil {
+				chosen.Label = testcase.Value(in.Chosen.Eval(ctx, s.Model)).Sorted().String()
+			}
+			out = append(out, chosen)
 		}
 	}
 	return out
@@ -120,23 +116,15 @@ func (r *run) vacuous() string {
 	switch {
 	case r.workers[0].x.Usage != "":
 		return r.workers[0].x.Usage
+	case !r.hadBegin && r.why == limitTime:
+		return "importing and setting up the test took longer than " + r.o.Time.String() + " (--time)"
+	case !r.hadBegin && r.why == limitOfMemory:
+		return fmt.Sprintf("--max-memory %dM is too little: it was used up before the test began", r.o.MaxMemory>>20)
 	case !r.sum.Exhausted:
 	case len(r.tests) == 0 && r.sum.Paths.Pruned > 0:
 		return fmt.Sprintf("%s: no input satisfies the test's assumptions (all %d paths were pruned)", r.t.name, r.sum.Paths.Pruned)
-	case len(r.tests) == 1 && noBytes(r.tests[0].Inputs) && !r.tests[0].Outcome.Failing():
-		return r.t.name + ": the test has no symbolic input: use getString, getInt, ... or annotated parameters; for a program --stdin N, --argv COUNTxLENGTH, --file NAME:N or --env NAME:N"
 	}
 	return ""
-}
-
-// noBytes reports whether inputs can hold one value only.
-func noBytes(inputs []testcase.Input) bool {
-	for _, in := range inputs {
-		if in.Type != testcase.TypeStdin || in.BytesHex != "" {
-			return false
-		}
-	}
-	return true
 }
 
 // status is the exit status of a run that could do its work.
@@ -146,7 +134,7 @@ func (r *run) status(c context.Context, rep *replay.Report) int {
 		return StatusCtrlC
 	case rep != nil && rep.Diverged > 0:
 		return StatusDiverged
-	case r.sum.Tests.Failing() > 0:
+	case r.sum.Failing() > 0:
 		return StatusFailing
 	case r.sum.Tests.Unsupported > 0 && r.sum.Tests.Total() == r.sum.Tests.Unsupported:
 		return StatusEngine

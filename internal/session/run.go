@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +13,11 @@ import (
 	"time"
 
 	guestlib "symchef/guest"
+	"symchef/internal/disk"
 	"symchef/internal/explore"
 	"symchef/internal/high"
 	"symchef/internal/hlpc"
+	"symchef/internal/interp"
 	"symchef/internal/kernel"
 	"symchef/internal/replay"
 	"symchef/internal/rundir"
@@ -34,81 +35,120 @@ type run struct {
 	find   func() (*hlpc.Result, error) // finds it, once
 	pool   *pool                        // of workers beyond the first; nil: none
 	host   *kernel.Host                 // one picture for all workers and engines
+	record []kernel.Answer              // the picture of the run that is gone on with; nil: this one is new
+	memory uint64                       // that a path may take in that run, in bytes; 0: as Options say
+
+	pictured sync.Mutex // guards told: how many answers of host are kept
+	told     int
+
+	untracked bool // the order of tasks: a path is executed again, and what it showed is known
+
+	world kernel.World // what guests see of the machine and the moment; not the zero value where a path is executed again elsewhere
 	// halt, once done, makes queries under way give up, for Ctrl-C and --time.
 	halt       context.Context
 	stopSolver context.CancelFunc
+	timed      context.Context // ends with Ctrl-C and when all of --time is over
+	exploring  context.Context // ends with the exploration; nil before
 
-	mu          sync.Mutex // guards what follows
-	workers     []*worker
-	sum         rundir.Summary
-	prog        *progress
-	started     time.Time
-	limit       time.Time       // of the exploration; zero: none
-	classes     map[string]bool // of test cases, by outcome and output
-	groups      map[string]bool // high-level paths
-	ended       int             // low-level paths
-	named       int             // test cases
-	lastSum     time.Time
-	saveErr     error
-	hadBegin    bool
-	saidWithout bool           // which models of imported functions there cannot be
-	cfg         kernel.Config  // of a run of a language
-	image       []byte         // the system where the test begins, for further workers
-	saving      sync.WaitGroup // of image in the cache
-	help        func()         // starts them
-	why         string         // a limit that has ended the exploration
+	mu        sync.Mutex // guards what follows
+	workers   []*worker
+	sum       rundir.Summary
+	prog      *progress
+	started   time.Time
+	classes   map[string]bool // of test cases, see testcase.Class
+	census    census
+	plain     plain
+	best      map[[2]string]*best
+	groups    map[string]bool // high-level paths
+	edges     map[uint64]bool // that test cases take, see nativeEdges
+	ended     int             // low-level paths
+	named     int             // test cases
+	lastSum   time.Time
+	saveErr   error
+	ceiling   *ceiling // of the memory of the process
+	hadBegin  bool
+	cfg       kernel.Config  // of a run of a language
+	image     []byte         // the system where the test begins, for further workers
+	saving    sync.WaitGroup // of image in the cache
+	measuring sync.WaitGroup // of cost
+	help      func()         // starts them
+	cost      replayCost
+	endlessly map[string]replay.Result // of test cases that do not end natively either, by their inputs
+	loops     map[testcase.Text]bool   // that one of them is in
+	why       string                   // a limit that has ended the exploration
 
 	left           []explore.Frontier // when the exploration has ended
+	kept           bool               // the checkpoint on disk is that of left
 	open           []uint64           // likewise: where states wait that another worker has forked, see high.Tree.OpenAt
+	short          []string           // test cases that the machine gave up as too long and that end natively
 	tests          []testcase.Test    // likewise: until then they are on disk only
 	resumed        *checkpoint        // where this run goes on; nil: it is new
 	nextCheckpoint time.Time
+	writing        sync.Mutex // held while a checkpoint is written
 }
 
 // Run does a whole run and returns the exit status. People's text goes to
 // stderr while it works; the result goes to stdout.
 func Run(c context.Context, o Options, stdout, stderr io.Writer) int {
-	status, err := runAll(c, &o, stdout, stderr)
-	var usage *usageError
-	switch {
-	case errors.As(err, &usage):
-		fmt.Fprintln(stderr, "symchef:", usage.text)
-		return StatusUsage
-	case err != nil:
-		fmt.Fprintln(stderr, "symchef:", err)
-		return StatusEngine
-	}
-	return status
+	e := &ending{o: &o, stdout: stdout, stderr: stderr}
+	return e.within(c, func(timed context.Context) int {
+		status, err := runAll(c, timed, e)
+		var usage *usageError
+		var several *severalError
+		switch {
+		case errors.As(err, &several) && o.OnSeveral != nil:
+			o.OnSeveral(several.names)
+			return StatusUsage
+		case errors.As(err, &several):
+			fmt.Fprintln(stderr, "symchef:", err)
+			return StatusUsage
+		case errors.As(err, &usage):
+			fmt.Fprintln(stderr, "symchef:", usage.text)
+			return StatusUsage
+		case err != nil:
+			fmt.Fprintln(stderr, "symchef:", err)
+			return StatusEngine
+		}
+		return status
+	})
 }
 
-func runAll(c context.Context, o *Options, stdout, stderr io.Writer) (int, error) {
-	r, err := prepare(o, stderr)
+// runAll is Run; timed ends with c, and when all of --time is over.
+func runAll(c, timed context.Context, e *ending) (int, error) {
+	o, stdout := e.o, e.stdout
+	memory := newCeiling(o.MaxMemory)
+	defer memory.end()
+	r, err := prepare(o, e.stderr)
 	if err != nil {
 		return 0, err
 	}
-	r.prog = newProgress(o.Progress, stderr)
+	r.ceiling = memory
+	r.prog, r.timed = newProgress(o.Progress, e.stderr), timed
 	defer r.w.Close()
+	defer r.settle()
+	e.begins(r)
 	err = r.explore(c)
 	if len(r.workers) == 0 {
 		return 0, err
+	}
+	if names := r.workers[0].x.Tests; len(names) > 0 {
+		return 0, errors.Join(&severalError{r.t.name, names}, r.w.Discard())
 	}
 	r.load()
 	var rep *replay.Report
 	var repErr error
 	if err == nil && r.saveErr == nil {
-		rep, repErr = r.replay(c)
+		rep, repErr = r.replay(timed)
 	}
-	r.finish(rep, err)
+	r.finish(rep, err, repErr)
+	if !e.claim() {
+		select {} // it was too late: the result is being shown by another
+	}
 	r.prog.done()
 	if why := r.vacuous(); err == nil && r.saveErr == nil && why != "" {
 		return 0, &usageError{why}
 	}
-	if o.JSON {
-		b, _ := r.sum.Encode()
-		stdout.Write(b)
-	} else {
-		r.print(stdout, rep)
-	}
+	r.show(stdout, rep)
 	if err = errors.Join(err, repErr, r.saveErr); err != nil {
 		return 0, err
 	}
@@ -128,31 +168,46 @@ func prepare(o *Options, stderr io.Writer) (*run, error) {
 		for _, n := range t.found.Notes {
 			fmt.Fprintln(stderr, "symchef:", n)
 		}
-		if why := t.found.Image.Without; why != "" {
-			fmt.Fprintln(stderr, "symchef:", why)
-		}
 	}
 	if o.Out == "" {
 		o.Out = defaultOut(t)
 	}
+	if !o.NoReplay {
+		_, remove, err := disk.Temp("run") // replay needs one: better known now than after an hour
+		if err != nil {
+			return nil, &usageError{err.Error()}
+		}
+		remove()
+	}
 	r := newRun(o, t)
-	r.sum = rundir.Summary{SchemaVersion: rundir.SchemaVersion, Test: t.name, Target: t.tc, Strategy: o.Strategy, Seed: o.Seed, WhyNotExhausted: []string{"the run has not finished"}}
+	r.sum = rundir.Summary{SchemaVersion: rundir.SchemaVersion, Test: t.name, Target: t.tc, Strategy: o.Strategy, Seed: o.Seed, WhyNotExhausted: []string{unfinished}}
 	r.sum.Interpreter.Path = t.tc.Executable()
 	if t.found != nil {
 		r.sum.Interpreter.Version, r.sum.Interpreter.BuildID = t.found.Version, t.found.Image.BuildID
+		for _, m := range t.found.Image.Without {
+			fmt.Fprintf(stderr, "symchef: explored without: %s\n", m)
+			r.lacks(m)
+		}
 	}
-	if r.w, err = rundir.Create(o.Out, r.sum); err != nil {
+	fresh, err := seal(r.fresh(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if r.w, err = rundir.Create(o.Out, r.sum, fresh); err != nil {
 		return nil, &usageError{err.Error()}
 	}
 	return r, nil
 }
 
+// unfinished is why a run that goes on, or was killed, is not exhausted.
+const unfinished = "the run has not finished"
+
 func newRun(o *Options, t *target) *run {
 	halt, stop := context.WithCancel(context.Background())
-	return &run{o: o, t: t, host: kernel.NewHost(), halt: halt, stopSolver: stop, started: time.Now(),
-		classes: map[string]bool{}, groups: map[string]bool{},
+	return &run{o: o, t: t, timed: context.Background(), host: kernel.NewHost(), halt: halt, stopSolver: stop, started: time.Now(),
+		classes: map[string]bool{}, groups: map[string]bool{}, edges: map[uint64]bool{}, census: newCensus(), plain: plain{}, best: map[[2]string]*best{}, endlessly: map[string]replay.Result{}, loops: map[testcase.Text]bool{},
 		hadBegin: t.tc.Kind == testcase.Program, // its first instruction
-		budget:   &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths}}
+		budget:   &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths, Vain: o.vain()}}
 }
 
 // explore boots the target and explores it with all workers.
@@ -160,9 +215,7 @@ func (r *run) explore(c context.Context) error {
 	if r.o.Workers > 1 {
 		r.pool = newPool(r.checkpoint)
 	}
-	limitMemory(r.o.MaxMemory)
 	r.findHigh()
-	defer r.settle()
 	if r.o.Complete {
 		if r.knowHigh(); r.high == nil {
 			return &usageError{"--completeness complete: the high level is not known, so there are no high-level states"}
@@ -170,12 +223,17 @@ func (r *run) explore(c context.Context) error {
 	}
 	lead := r.newWorker()
 	if r.resumed != nil {
-		if err := lead.toBegin(c); err != nil {
+		begins, err := lead.toBegin(c)
+		if err != nil {
 			return err
+		}
+		if !begins { // there was no time for it: what was to be explored still is
+			r.workers, r.hadBegin, r.left, r.kept = []*worker{lead}, true, r.resumed.Frontiers, true
+			return nil
 		}
 		lead = r.newWorker()
 	}
-	root, err := lead.boot(c)
+	root, err := lead.boot(r.timed)
 	if err != nil {
 		return err
 	}
@@ -189,8 +247,11 @@ func (r *run) explore(c context.Context) error {
 		r.begun()
 	}
 	c, cancel := context.WithCancel(c)
+	defer r.measuring.Wait()
 	defer cancel()
 	defer context.AfterFunc(c, r.stopSolver)()
+	defer r.haltInTime()()
+	r.exploring = c
 	var others sync.WaitGroup
 	errs := make([]error, max(r.o.Workers, 1))
 	r.help = func() { // runs when the test begins
@@ -212,7 +273,7 @@ func (r *run) explore(c context.Context) error {
 	if r.resumed == nil {
 		errs[0] = lead.work(c, root, true)
 	} else {
-		errs[0] = lead.goOn(c, root, r.resumed.Frontiers)
+		errs[0] = lead.goOn(c, root)
 	}
 	if r.pool != nil {
 		if errs[0] != nil {
@@ -236,6 +297,7 @@ func (r *run) explore(c context.Context) error {
 			}
 			r.open = append(r.open, others...)
 		}
+		w.hard, w.running = w.x.Aside(), w.x.Running()
 		w.m, w.chain, w.ctx = nil, nil, nil // nobody runs its states any more, and the frontier needs room
 		if f := w.x.Drain(); len(f.Jobs) > 0 {
 			r.left = append(r.left, f)
@@ -263,12 +325,51 @@ func (r *run) findHigh() {
 	go r.find()
 }
 
-// settle waits for what goes on beside the run.
+// settle waits for what goes on beside the run, and is worth it, as long as there is time.
 func (r *run) settle() {
-	if r.find != nil {
-		r.find()
+	r.found()
+	r.intime(r.saving.Wait)
+}
+
+// found waits for what find finds, as long as there is time; false if it has not found it, or does not look.
+func (r *run) found() (res *hlpc.Result, err error, ok bool) {
+	if r.find == nil {
+		return nil, nil, false
 	}
-	r.saving.Wait()
+	if !r.intime(func() { res, err = r.find() }) {
+		return nil, nil, false
+	}
+	return res, err, true
+}
+
+// intime waits for f as long as there is time; false if that was not enough.
+func (r *run) intime(f func()) bool {
+	c := make(chan struct{})
+	go func() {
+		f()
+		close(c)
+	}()
+	select {
+	case <-c:
+		return true
+	case <-r.timed.Done():
+		return false
+	}
+}
+
+// lacks notes, and says once, what the run goes without. Models only make exploration easier: what is found without one is as sound
+// and as complete, so this is no reason not to be exhausted.
+func (r *run) lacks(m interp.Missing) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	row := rundir.Without{Name: m.Name, Why: m.Why}
+	if slices.Contains(r.sum.Without, row) {
+		return
+	}
+	r.sum.Without = append(r.sum.Without, row)
+	if r.prog != nil {
+		r.prog.say("explored without: %s", m)
+	}
 }
 
 // knowHigh waits for the program counter of the interpreted program. Without it every path is one of its own.
@@ -276,10 +377,13 @@ func (r *run) knowHigh() {
 	if r.find == nil || r.high != nil {
 		return
 	}
-	res, err := r.find()
+	res, err, ok := r.found()
+	if !ok {
+		return
+	}
 	if err != nil {
 		r.find = nil
-		r.prog.say("the high level is not known, paths are those of the interpreter: %v", err)
+		r.lacks(interp.Missing{Name: "high level", Why: "paths are those of the interpreter: " + firstLine(err.Error())})
 		return
 	}
 	r.high = res
@@ -304,22 +408,21 @@ func (r *run) helper(c context.Context) error {
 	return err
 }
 
-// begun starts the clock of the exploration, for queries under way too, and
-// keeps the name of the test: from here on there are test cases to emit.
+// begun keeps the name of the test: from here on there are test cases to emit.
 func (r *run) begun() {
 	if r.w != nil { // a rerun keeps nothing
 		r.keep(r.w.WriteSummary(r.sum))
-	}
-	if r.o.Time > 0 {
-		r.limit = time.Now().Add(r.o.Time)
-		time.AfterFunc(r.o.Time, r.stopSolver)
+		r.saving.Go(func() { r.keepPicture() }) // if that fails the next checkpoint says so
 	}
 }
 
 // begin marks the end of the boot; sys is the system where the test begins.
 func (r *run) begin(sys *kernel.System, test string) {
 	r.sum.Target.Name = test
+	r.filesAtBegin(sys)
+	r.mu.Lock()
 	r.sum.BootS = time.Since(r.started).Seconds()
+	r.mu.Unlock()
 	r.begun()
 	if !r.hadBegin {
 		r.hadBegin = true
@@ -340,8 +443,8 @@ func (w *worker) onTick(x *explore.Explorer) string {
 	defer r.mu.Unlock()
 	switch {
 	case r.why != "":
-	case !r.limit.IsZero() && now.After(r.limit):
-		r.why = "limit: --time"
+	case r.timeUp(now):
+		r.why = limitTime
 	case r.saveErr != nil:
 		r.why = "the run directory cannot be written"
 	case r.hadBegin && now.After(r.nextCheckpoint):
@@ -351,10 +454,11 @@ func (w *worker) onTick(x *explore.Explorer) string {
 			break
 		}
 		w.seen = w.tally()
-		r.saveCheckpoint([]explore.Frontier{x.Frontier()})
+		r.saveCheckpoint([]explore.Frontier{x.Frontier()}, nil)
 	case now.Sub(w.lastMemory) > memoryEvery:
 		w.lastMemory = now
 		r.why = w.memory()
+	case r.w == nil: // the tests of a file are listed
 	case r.prog.due(now) || now.Sub(r.lastSum) > time.Second:
 		w.seen = w.tally()
 		r.update()
@@ -379,35 +483,48 @@ func (r *run) keep(err error) {
 
 // add writes the test case of a finished path, if it is the first of its high-level path or of its class, and
 // returns its name. Names count up in the order of calls; files are written by all workers at once.
-func (r *run) add(t testcase.Test, condition func() string, output []byte) string {
-	if t.ID = r.name(t); t.ID == "" {
+func (r *run) add(t testcase.Test, condition func() string, out streams, edges []uint64) string {
+	if t.ID, t.Replaces = r.name(t, edges); t.ID == "" {
 		return ""
 	}
-	err := r.w.WritePath(t.ID, condition(), output)
+	err := errors.Join(r.w.WriteOutput(t.OutputSHA256, out.stdout), r.w.WriteOutput(t.StderrSHA256, out.stderr))
+	if err == nil && r.o.SMT2 {
+		err = r.w.WriteCondition(t.ID, condition())
+	}
 	if err == nil {
 		err = r.w.Append(t)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.keep(err)
+	if t.Replaces != "" {
+		return t.ID
+	}
 	r.sum.Tests.Add(t.Outcome.Kind)
 	if r.o.OnTest != nil {
 		r.o.OnTest(t)
 	}
+	r.measureReplay(t)
 	return t.ID
 }
 
-// name counts a finished path and names its test case; "" if it is to have none.
-func (r *run) name(t testcase.Test) string {
+// name counts a finished path, which takes edges, and names its test case, and the one that this replaces; "" if it is to have none.
+func (r *run) name(t testcase.Test, edges []uint64) (id, replaces string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.known(t)
+	r.census.count(classKey(t), t)
 	r.sample()
-	if known && !r.o.AllPaths {
-		return ""
+	if known && !r.o.AllPaths && !r.newEdges(edges) {
+		if replaces = r.better(t); replaces == "" {
+			return "", ""
+		}
 	}
+	r.reached(edges)
 	r.named++
-	return fmt.Sprintf("t%06d", r.named)
+	t.ID = fmt.Sprintf("t%06d", r.named)
+	r.stands(t)
+	return t.ID, replaces
 }
 
 // sampleEvery is by what factor the instructions of a sample exceed those of the one before.
@@ -425,15 +542,24 @@ func (r *run) sample() {
 	}
 }
 
-// known notes the high-level path and the class of t, by outcome and output, and says whether both were there before.
+// known notes the high-level path and the class of t, and says whether both were there before.
 func (r *run) known(t testcase.Test) bool {
-	class := fmt.Sprint(t.Outcome.Kind, "|", t.Outcome.Type, "|", t.Outcome.Signal, "|", t.Outcome.ExitStatus, "|", t.OutputSHA256)
+	class := classKey(t)
 	known := r.classes[class] && (t.Group == "" || r.groups[t.Group])
 	r.classes[class] = true
 	if t.Group != "" {
 		r.groups[t.Group] = true
 	}
 	return known
+}
+
+// classKey is what the test cases of one class have in common.
+func classKey(t testcase.Test) string {
+	if t.Class != "" {
+		return t.Class
+	}
+	// Those of an older version have outcome and output only.
+	return fmt.Sprint(t.Outcome.Kind, "|", t.Outcome.Type, "|", t.Outcome.Signal, "|", t.Outcome.ExitStatus, "|", t.OutputSHA256)
 }
 
 // tree is the high-level tree of all workers. Require: none runs.
@@ -443,7 +569,9 @@ func (r *run) tree() *high.Tree {
 		t.Merge(&r.resumed.Tree)
 	}
 	for _, w := range r.workers {
-		t.Merge(&w.high.Tree)
+		if w.high != nil {
+			t.Merge(&w.high.Tree)
+		}
 	}
 	return t
 }
@@ -486,30 +614,33 @@ func (r *run) update() {
 
 // replay runs the test cases natively.
 func (r *run) replay(c context.Context) (*replay.Report, error) {
-	if r.o.NoReplay || len(r.tests) == 0 || c.Err() != nil {
+	if r.o.NoReplay || len(r.tests) == 0 {
 		return nil, nil
 	}
 	r.prog.note("replaying %d test cases", len(r.tests))
-	opt := replay.Options{Unconfined: r.o.Unconfined}
-	if r.t.desc != nil {
-		dir, cleanup, err := GuestLibrary()
-		if err != nil {
-			return nil, err
-		}
-		defer cleanup()
-		opt.GuestLib = dir
+	opt, cleanup, err := r.replayOptions()
+	if err != nil {
+		return nil, err
 	}
+	defer cleanup()
 	n := 0
 	opt.Progress = func(replay.Result) {
 		if n++; r.prog.due(time.Now()) {
 			r.prog.note("replayed %d of %d test cases", n, len(r.tests))
 		}
 	}
+	opt.Known = r.ranOn
+	seen := &picture{PathMemory: r.pathMemory(), Answers: r.host.Record()}
+	opt.Cause = causesOf(r.sum, seen)
+	opt.Doubt = again{sum: r.sum, seen: seen, noCache: r.o.NoCache, cacheDir: r.o.CacheDir}.doubts
 	rep, err := replay.Run(c, r.t.tc, r.tests, opt)
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
-	if rep.Mode == "" {
+	switch {
+	case rep.Mode == "" && c.Err() != nil:
+		return &replay.Report{Mode: "none", NotReplayed: len(r.tests)}, nil
+	case rep.Mode == "":
 		return nil, err // nothing could be replayed
 	}
 	return &rep, err
@@ -517,11 +648,10 @@ func (r *run) replay(c context.Context) (*replay.Report, error) {
 
 // GuestLibrary extracts the guest libraries to a throw-away folder.
 func GuestLibrary() (lib string, cleanup func(), err error) {
-	dir, err := os.MkdirTemp("", "symchef-guest-")
+	dir, cleanup, err := disk.Temp("guest")
 	if err != nil {
 		return "", nil, err
 	}
-	cleanup = func() { os.RemoveAll(dir) }
 	if err := guestlib.Extract(filepath.Join(dir, "lib")); err != nil {
 		cleanup()
 		return "", nil, err
@@ -529,20 +659,25 @@ func GuestLibrary() (lib string, cleanup func(), err error) {
 	return filepath.Join(dir, "lib"), cleanup, nil
 }
 
-// finish fills in and writes the last summary; err is what went wrong, if anything.
-func (r *run) finish(rep *replay.Report, err error) {
+// finish fills in and writes the last summary; err is what went wrong, if anything, and repErr what went wrong in replay.
+func (r *run) finish(rep *replay.Report, err, repErr error) {
+	r.written()
+	var verdicts []rundir.Verdict
 	r.update()
 	r.sawMemory()
-	r.sum.WhyNotExhausted = r.whyNot()
-	if u := r.workers[0].x.Usage; u != "" {
-		r.sum.WhyNotExhausted = append(r.sum.WhyNotExhausted, u)
+	if rep != nil {
+		r.short = rep.Ended()
 	}
-	if err != nil {
-		r.sum.WhyNotExhausted = append(r.sum.WhyNotExhausted, firstLine(err.Error()))
+	r.sum.Findings, r.sum.Classes = r.findings(), r.foundClasses()
+	if r.sum.Replay = (rundir.Replay{NotReplayed: len(r.tests)}); rep != nil {
+		r.sum.Replay, verdicts = rep.Record()
 	}
-	r.sum.Exhausted = len(r.sum.WhyNotExhausted) == 0
+	for _, row := range r.premises(rep != nil, err, repErr) {
+		r.sum.Hold(row.premise, row.broken...)
+	}
+	r.sum.Conclude()
 	r.sum.Finished = true
-	if r.high != nil {
+	if r.high != nil && !r.kept {
 		tree := r.tree()
 		if r.pool != nil { // jobs that nobody has taken
 			for _, f := range r.pool.queue {
@@ -553,6 +688,12 @@ func (r *run) finish(rep *replay.Report, err error) {
 		}
 		tree.OpenAt(r.open)
 		doc := tree.Doc()
+		there := map[string]bool{}
+		for _, t := range r.tests {
+			there[t.ID] = true
+		}
+		doc.ReadSources(sourceLines)
+		doc.Keep(func(id string) bool { return there[id] })
 		r.sum.Paths.Complete = doc.Complete()
 		r.keep(r.w.WriteTree(doc))
 		lines := tree.Lines()
@@ -564,18 +705,29 @@ func (r *run) finish(rep *replay.Report, err error) {
 		}
 		r.keep(r.w.WriteCoverage(lines))
 	}
-	if len(r.left) > 0 {
-		r.saveCheckpoint(r.left)
+	r.keep(r.keepPicture())
+	if len(r.left) > 0 && !r.kept {
+		r.lastCheckpoint()
 	}
 	if rep != nil {
-		var verdicts []rundir.Verdict
-		r.sum.Replay, verdicts = rep.Record()
 		r.keep(r.w.WriteVerdicts(verdicts))
 	}
 	r.keep(r.w.WriteSummary(r.sum))
-	if len(r.left) == 0 { // after the summary: a kill between leaves a run to go on with
+	if len(r.left) == 0 && r.hadBegin { // after the summary: a kill between leaves a run to go on with
 		r.keep(r.w.WriteFrontier(nil))
 	}
+}
+
+// sourceLines are the lines of a file of the program under test; none where it cannot be read, or is no file of the host.
+func sourceLines(file string) []string {
+	if !filepath.IsAbs(file) || strings.HasPrefix(file, guestlib.Root) {
+		return nil
+	}
+	text, err := disk.Read(file)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(text), "\n")
 }
 
 // dropped counts, by reason, what makes the result incomplete whatever is explored still; r.mu is held.
@@ -590,28 +742,4 @@ func (r *run) dropped() map[string]int {
 		}
 	}
 	return out
-}
-
-// whyNot lists the reasons why the result is not complete, sorted; empty when it is.
-func (r *run) whyNot() []string {
-	reasons := map[string]bool{}
-	for why, n := range r.dropped() {
-		if n > 1 {
-			why = fmt.Sprintf("%s (%d times)", why, n)
-		}
-		reasons[why] = true
-	}
-	pending := 0
-	for _, f := range r.left {
-		pending += len(f.Jobs)
-	}
-	for _, w := range r.workers {
-		if w.x.Stopped != "" {
-			reasons[w.x.Stopped] = true
-		}
-	}
-	if pending > 0 {
-		reasons[count(pending, "pending state")+" not explored"] = true
-	}
-	return slices.Sorted(maps.Keys(reasons))
 }

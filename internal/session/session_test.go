@@ -86,7 +86,13 @@ type explored struct {
 // runIt runs o in a fresh run directory and reads that back.
 func runIt(t *testing.T, o Options) explored {
 	t.Helper()
-	o.Out = filepath.Join(t.TempDir(), "out")
+	return runIn(t, t.TempDir(), o)
+}
+
+// runIn is runIt with the run directory in the folder at.
+func runIn(t *testing.T, at string, o Options) explored {
+	t.Helper()
+	o.Out = filepath.Join(at, "out")
 	if o.Strategy == "" {
 		o.Strategy = "dfs"
 	}
@@ -514,7 +520,7 @@ func TestInputCalledOutput(t *testing.T) {
 	if err := os.WriteFile(file, []byte("import symchef\ndef test_output(output: symchef.Str(2)):\n    print('yes' if output == 'xy' else 'no', output)\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	e := runIt(t, Options{Test: file, NoReplay: true})
+	e := runIt(t, Options{Test: file, NoReplay: true, SMT2: true})
 	r, err := rundir.Open(e.dir)
 	if err != nil || !e.summary.Exhausted {
 		t.Fatal(err, e.stderr)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,38 +16,53 @@ import (
 	"syscall"
 	"time"
 
+	"symchef/internal/disk"
 	"symchef/internal/kernel"
 	"symchef/internal/mem"
 )
 
 // snapshotVersion changes whenever the content of a snapshot does.
-const snapshotVersion = 4
+const snapshotVersion = 5
 
-// keepSnapshots is how many files the cache folder holds: those of the latest boots.
-const keepSnapshots = 100
+// The cache folder holds so many files, of so many bytes together: those of the latest boots.
+const (
+	keepSnapshots = 100
+	keepBytes     = 2 << 30
+)
 
 // snapshot is a boot snapshot: the system where the test begins, and all that
 // the boot asked of the host.
 type snapshot struct {
 	Version   int
 	Key       string // of what was booted: an entry under another's name is none
-	Test      string // name of the test in its file
+	Test      string // name of the test in its file; "" behind its head
+	Asked     asked  // what of the head the system has asked for
+	Head      string // its digest
 	Consulted []kernel.Consulted
 	System    []byte
 }
 
 // seal is the gob encoding of v, and more behind it, with a checksum. More is not encoded: there may be much of it.
 func seal(v any, more []byte) ([]byte, error) {
-	var buf bytes.Buffer // of a frontier it may take gigabytes: there is one copy
+	out, err := unsealed(v)
+	return sealed(append(out, more...)), err
+}
+
+// unsealed is seal without the checksum: more can be appended.
+func unsealed(v any) ([]byte, error) {
+	var buf bytes.Buffer
 	buf.Write(make([]byte, sealHeader))
 	err := gob.NewEncoder(&buf).Encode(v)
-	n := buf.Len() - sealHeader
-	buf.Write(more)
 	out := buf.Bytes()
-	binary.LittleEndian.PutUint64(out[sha256.Size:], uint64(n))
+	binary.LittleEndian.PutUint64(out[sha256.Size:], uint64(len(out)-sealHeader))
+	return out, err
+}
+
+// sealed fills in the checksum.
+func sealed(out []byte) []byte {
 	sum := sha256.Sum256(out[sha256.Size:])
 	copy(out, sum[:])
-	return out, err
+	return out
 }
 
 // sealHeader is the size of a checksum, and of the length of the encoding.
@@ -86,6 +102,11 @@ func CacheDir(dir string) string {
 		if err != nil {
 			return ""
 		}
+		if os.Getenv("XDG_CACHE_HOME") == "" { // a home that is not there is not made
+			if st, err := os.Stat(os.Getenv("HOME")); err != nil || !st.IsDir() {
+				return ""
+			}
+		}
 		dir = filepath.Join(user, "symchef")
 	}
 	if os.MkdirAll(dir, 0o700) != nil {
@@ -113,10 +134,18 @@ func (r *run) snapshotPath(cfg *kernel.Config) string {
 	return filepath.Join(dir, r.snapshotKey(cfg)+".snap")
 }
 
+// headPath is that of the snapshot behind the head of the test.
+func headPath(path string) string {
+	if path == "" {
+		return ""
+	}
+	return strings.TrimSuffix(path, ".snap") + ".head"
+}
+
 // snapshotKey is a digest of all that a boot depends on but the host's files.
 func (r *run) snapshotKey(cfg *kernel.Config) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %d %d %s %q %d %d %d %q %q %q %q", r.t.tc.Models, snapshotVersion, mem.GranuleBits, engineID(), hostCPU(), cfg.Seed, cfg.UID, cfg.GID, cfg.Path, cfg.Argv, cfg.Env, cfg.Cwd)
+	fmt.Fprintf(h, "%q %d %d %s %q %d %+v %d %d %q %q %q %q", r.t.tc.Models, snapshotVersion, mem.GranuleBits, engineID(), hostCPU(), cfg.Seed, cfg.World, cfg.UID, cfg.GID, cfg.Path, cfg.Argv, cfg.Env, cfg.Cwd)
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
@@ -160,6 +189,7 @@ func (r *run) snapshot(cfg kernel.Config) *kernel.System {
 		data, sys, test := r.loadSnapshot(cfg)
 		if sys != nil {
 			r.hadBegin, r.image, r.sum.Target.Name = true, data, test
+			r.filesAtBegin(sys)
 		}
 		return sys
 	}
@@ -171,33 +201,55 @@ func (r *run) snapshot(cfg kernel.Config) *kernel.System {
 }
 
 // loadSnapshot returns the cached system and the name of its test, or nil if
-// there is none that is valid now. Whatever is wrong with a cache entry, the
-// boot is simply made again.
+// there is none that is valid now.
 func (r *run) loadSnapshot(cfg kernel.Config) ([]byte, *kernel.System, string) {
 	r.cfg = cfg
-	path := r.snapshotPath(&cfg)
+	s, sys := r.loadFrom(r.snapshotPath(&cfg), &cfg)
+	return s.System, sys, s.Test
+}
+
+// loadHead returns the cached system behind the head of the test, or nil if there is none that is valid now. cfg gets its host.
+func (r *run) loadHead(cfg *kernel.Config) *kernel.System {
+	_, sys := r.loadFrom(headPath(r.snapshotPath(cfg)), cfg)
+	r.sum.FromHead = sys != nil
+	return sys
+}
+
+// loadFrom loads a snapshot for cfg, which gets its host. Whatever is wrong with a cache entry, the
+// boot is simply made again.
+func (r *run) loadFrom(path string, cfg *kernel.Config) (s snapshot, sys *kernel.System) {
 	if path == "" {
-		return nil, nil, ""
+		return s, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := disk.Read(path)
+	if errors.Is(err, disk.ErrNotRegular) {
+		os.Remove(path)
+	}
 	if err != nil {
-		return nil, nil, ""
+		return s, nil
 	}
-	s, ok := decodeSnapshot(data, r.snapshotKey(&cfg))
+	s, ok := decodeSnapshot(data, r.snapshotKey(cfg))
 	if !ok {
 		os.Remove(path)
-		return nil, nil, ""
+		return s, nil
 	}
-	if kernel.Revalidate(s.Consulted) != nil {
-		return nil, nil, ""
+	h, _ := cfg.Virtual[headRoot].(*head)
+	host := kernel.HostOf(r.record) // of a snapshot that is not used nothing was asked
+	if h == nil || s.Head != h.digest(s.Asked) || host.Revalidate(s.Consulted) != nil {
+		return s, nil
 	}
-	sys, err := kernel.Unmarshal(s.System, cfg)
-	if err != nil {
-		return nil, nil, ""
+	now := *cfg
+	now.Host = host
+	if sys, err = kernel.Unmarshal(s.System, now); err != nil {
+		return s, nil
 	}
-	now := time.Now()
-	os.Chtimes(path, now, now) // evict removes what is not used
-	return s.System, sys, s.Test
+	for i, n := range s.Asked {
+		h.ask(i+1, n)
+	}
+	r.host, cfg.Host = host, host
+	used := time.Now()
+	os.Chtimes(path, used, used) // evict removes what is not used
+	return s, sys
 }
 
 // saveSnapshot keeps sys for further workers and caches it for further runs. Failing to
@@ -212,9 +264,28 @@ func (r *run) saveSnapshot(sys *kernel.System) {
 	if path == "" {
 		return
 	}
-	key, test, consulted := r.snapshotKey(&r.cfg), r.sum.Target.Name, sys.Consulted()
-	r.saving.Go(func() { // the test need not wait for the disk
-		data, err := encodeSnapshot(snapshot{Key: key, Test: test, Consulted: consulted, System: data})
+	r.save(path, snapshot{Key: r.snapshotKey(&r.cfg), Test: r.sum.Target.Name, Consulted: sys.Consulted(), System: data}, &r.cfg)
+}
+
+// saveHead caches sys, which was started as cfg says and has looked at nothing of the test but its head.
+func (r *run) saveHead(sys *kernel.System, cfg *kernel.Config) {
+	path := headPath(r.snapshotPath(cfg))
+	if path == "" {
+		return
+	}
+	if data, err := sys.Marshal(); err == nil {
+		r.save(path, snapshot{Key: r.snapshotKey(cfg), Consulted: sys.Consulted(), System: data}, cfg)
+	}
+}
+
+// save writes a cache file, while the run goes on.
+func (r *run) save(path string, s snapshot, cfg *kernel.Config) {
+	if h, ok := cfg.Virtual[headRoot].(*head); ok {
+		s.Asked = h.known()
+		s.Head = h.digest(s.Asked)
+	}
+	r.saving.Go(func() {
+		data, err := encodeSnapshot(s)
 		if err != nil {
 			return
 		}
@@ -223,10 +294,10 @@ func (r *run) saveSnapshot(sys *kernel.System) {
 	})
 }
 
-// evict removes all but the latest files of the cache folder, leftovers of killed runs among them.
+// evict removes all but the latest files of the cache folder, at least one, leftovers of killed runs among them.
 func evict(dir string) {
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) <= keepSnapshots {
+	if err != nil {
 		return
 	}
 	var files []fs.FileInfo
@@ -236,7 +307,10 @@ func evict(dir string) {
 		}
 	}
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	for _, f := range files[min(keepSnapshots, len(files)):] {
-		os.Remove(filepath.Join(dir, f.Name()))
+	size := int64(0)
+	for i, f := range files {
+		if size += f.Size(); i > 0 && (i >= keepSnapshots || size > keepBytes) {
+			os.Remove(filepath.Join(dir, f.Name()))
+		}
 	}
 }

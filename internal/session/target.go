@@ -27,8 +27,12 @@ type target struct {
 func resolve(o *Options) (*target, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		return nil, &usageError{"the working directory is gone: " + err.Error()}
 	}
+	return resolveIn(o, cwd)
+}
+
+func resolveIn(o *Options, cwd string) (*target, error) {
 	if len(o.Program) > 0 {
 		return resolveProgram(o, cwd)
 	}
@@ -60,7 +64,10 @@ func resolve(o *Options) (*target, error) {
 	if name != "" {
 		arg += "::" + name
 	}
-	base := os.Environ()
+	base, err := environment(d.Pass, o.Pass)
+	if err != nil {
+		return nil, err
+	}
 	for _, v := range f.Env {
 		name, value, _ := strings.Cut(v, "=")
 		base = testcase.SetEnv(base, name, value)
@@ -98,7 +105,11 @@ func resolveProgram(o *Options, cwd string) (*target, error) {
 	for i := 0; i < o.ArgvCount; i++ {
 		argv = append(argv, strings.Repeat("a", o.ArgvLen))
 	}
-	env := testcase.PinEnv(os.Environ())
+	env, err := environment(nil, o.Pass)
+	if err != nil {
+		return nil, err
+	}
+	env = testcase.PinEnv(env)
 	for _, v := range o.Env {
 		env = testcase.SetEnv(env, v.Name, strings.Repeat("a", v.Len))
 	}
@@ -112,14 +123,17 @@ func lookProgram(prog string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if st, err := os.Stat(abs); err != nil || st.IsDir() {
+		switch st, err := os.Stat(abs); {
+		case err != nil || st.IsDir():
 			return "", &usageError{fmt.Sprintf("%s: no such program", prog)}
+		case !st.Mode().IsRegular():
+			return "", &usageError{fmt.Sprintf("%s is not a program", prog)}
 		}
 		return abs, nil
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		p := filepath.Join(dir, prog)
-		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
 			return filepath.Abs(p)
 		}
 	}
@@ -164,7 +178,7 @@ func kernelConfig(g testcase.Target, device bool, seed uint64) kernel.Config {
 		UID: os.Getuid(), GID: os.Getgid(), Seed: seed, DeviceEnabled: device,
 	}
 	if device {
-		cfg.Virtual = map[string]fs.FS{guestlib.Root: guestlib.FS()}
+		cfg.Virtual = map[string]fs.FS{guestlib.Root: guestlib.FS(), headRoot: headOf(g.Path)}
 	}
 	return cfg
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	guestlib "symchef/guest"
 	"symchef/internal/exec"
 	"symchef/internal/explore"
 	"symchef/internal/expr"
@@ -23,15 +24,19 @@ import (
 // worker explores with an engine of its own: expressions, machine and solver are
 // shared with no other.
 type worker struct {
-	r     *run
-	ctx   *expr.Ctx
-	m     *exec.Machine
-	chain *solver.Chain
-	x     *explore.Explorer
-	high  *high.Tracker // nil: the high level is not known
-	past  tally         // of engines that were replaced
-	seen  tally         // what the others may read, under run.mu
-	renew bool          // replace the engine after the present path
+	r       *run
+	ctx     *expr.Ctx
+	m       *exec.Machine
+	chain   *solver.Chain
+	x       *explore.Explorer
+	high    *high.Tracker   // nil: the high level is not known
+	modules modules         // of a program, as far as they were asked for
+	past    tally           // of engines that were replaced
+	seen    tally           // what the others may read, under run.mu
+	hard    []string        // queries that are set aside, when it has stopped
+	running explore.Running // likewise
+	slow    bool            // the native start took too long
+	renew   bool            // replace the engine after the present path
 
 	lastMemory time.Time // see memory
 	lastLive   uint64    // bytes
@@ -75,7 +80,7 @@ func (a tally) plus(b tally) tally {
 func (r *run) newWorker() *worker {
 	w := &worker{r: r}
 	if r.high != nil {
-		w.high = high.NewTracker(r.high)
+		w.high = high.NewTracker(r.high, guestlib.Root)
 	}
 	w.engine()
 	return w
@@ -85,11 +90,11 @@ func (r *run) newWorker() *worker {
 func (w *worker) engine() {
 	w.ctx = expr.New()
 	w.m = exec.New(w.ctx)
-	o := solver.Options{Budget: w.r.o.SolverBudget, ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback, Stop: w.r.halt.Done()}
+	o := solver.Options{Budget: w.r.o.SolverBudget, ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback, Stop: w.r.halt.Done(), MaxGates: int(w.r.o.MaxMemory / gateShare)}
 	ctx := w.ctx
-	if path := w.r.o.CrossCheck; path != "" {
+	if path, halt := w.r.o.CrossCheck, w.r.halt; path != "" {
 		o.CrossEvery = w.r.o.CrossEvery
-		o.CrossCheck = func(conj []expr.Ref) solver.Result { return crossCheck(path, ctx, conj) }
+		o.CrossCheck = func(conj []expr.Ref) solver.Result { return crossCheck(halt, path, ctx, conj) }
 	}
 	if f := w.r.o.OnQuery; f != nil {
 		o.Observe = func(q solver.Query, res solver.Result) { f(ctx, q, res) }
@@ -101,8 +106,11 @@ func (w *worker) engine() {
 const crossTimeout = 10 * time.Second
 
 // crossCheck asks the solver at path.
-func crossCheck(path string, ctx *expr.Ctx, conj []expr.Ref) solver.Result {
-	a, err := smtlib.Solve(context.Background(), path, smtlib.Print(ctx, conj), crossTimeout)
+func crossCheck(halt context.Context, path string, ctx *expr.Ctx, conj []expr.Ref) solver.Result {
+	a, err := smtlib.Solve(halt, path, smtlib.Print(ctx, conj), crossTimeout)
+	if halt.Err() != nil {
+		return solver.Unknown
+	}
 	if err != nil {
 		panic("cross-check: " + err.Error())
 	}
@@ -125,11 +133,14 @@ func (w *worker) work(c context.Context, root *state.State, lead bool) (err erro
 }
 
 // goOn explores what a checkpoint has left.
-func (w *worker) goOn(c context.Context, root *state.State, left []explore.Frontier) error {
-	for _, f := range left {
+func (w *worker) goOn(c context.Context, root *state.State) error {
+	left := w.r.resumed.Frontiers
+	w.r.resumed.Frontiers = nil // it is large, and the run is long
+	for i, f := range left {
 		if err := w.x.Import(f); err != nil {
 			return err
 		}
+		left[i] = explore.Frontier{}
 	}
 	return w.work(c, root, false)
 }
@@ -164,9 +175,13 @@ func (w *worker) publish() {
 func (w *worker) explorer() (err error) {
 	o := w.r.o
 	cfg := explore.Config{
-		Merge: w.r.t.tc.Merge, Strategy: o.Strategy, Complete: o.Complete, Seed: o.Seed, PathInstructions: o.PathInstructions, PathTime: o.PathTime,
-		Budget: w.r.budget, High: w.high,
+		Merge: w.r.t.tc.Merge, Strategy: o.Strategy, Complete: o.Complete, Seed: o.Seed, PathInstructions: o.pathInstructions(), PathTime: o.PathTime, Slice: o.Slice, BootInstructions: o.bootInstructions(w.slow),
+		Halting: func() bool { return w.r.halt.Err() != nil },
+		Budget:  w.r.budget, High: w.high,
 		Booting: !w.r.hadBegin, OnBegin: w.onBegin, OnPath: w.onPath, OnTick: w.onTick, OnPick: w.onPick,
+	}
+	if !o.NoReplay && o.PathInstructions == 0 {
+		cfg.Endless = w.endless
 	}
 	if w.r.t.desc != nil {
 		cfg.Layouts = w.r.t.desc.Layouts
@@ -184,17 +199,20 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 	r := w.r
 	guest := r.t.desc != nil
 	cfg := kernelConfig(r.t.tc, guest, r.o.Seed)
-	cfg.Host = r.host
-	if r.o.MaxMemory > 0 { // for one path; the others and the engine need theirs
-		cfg.MaxMemory = max(r.o.MaxMemory/4, leastMemory)
-	}
+	cfg.Host, cfg.World = r.host, r.world
+	cfg.MaxMemory = r.pathMemory()
 	var root *state.State
 	if guest {
-		if err := installModels(w.m, r.t.found.Image, r.t.tc.Interpreter); err != nil {
+		entry, err := r.entryPoint()
+		if err != nil {
+			return nil, err
+		}
+		if err := installModels(w.m, r.t.found.Image, entry); err != nil {
 			return nil, err
 		}
 		if sys := r.snapshot(cfg); sys != nil {
 			root = state.New(sys)
+			r.track(sys)
 			immortal(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
 			hookEntries(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
 			w.hookImports(sys.CurrentProcess().Mem)
@@ -207,17 +225,26 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 		cfg.Files = w.symbolicFiles()
 	}
 	if root == nil {
-		sys, err := kernel.Boot(cfg)
-		if err != nil {
-			return nil, &usageError{err.Error()}
+		var sys *kernel.System
+		var err error
+		natively := guest && r.o.Boot != BootEmulated
+		if natively {
+			sys = r.loadHead(&cfg)
 		}
-		if guest && r.o.Boot != BootEmulated {
-			if sys, err = w.native(c, sys, cfg); err != nil {
+		behind := sys != nil
+		if !behind {
+			if sys, err = kernel.Boot(cfg); err != nil {
+				return nil, &usageError{err.Error()}
+			}
+		}
+		if natively {
+			if sys, err = w.native(c, sys, cfg, behind); err != nil {
 				return nil, err
 			}
 		}
 		root = state.New(sys)
 		if !guest {
+			r.track(sys)
 			root.Model = addModel(nil, w.ctx, cfg.Stdin)
 			for _, b := range cfg.Files {
 				root.Model = addModel(root.Model, w.ctx, b)
@@ -230,6 +257,13 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 	return root, nil
 }
 
+// track lets the order of tasks be followed, where somebody asks for it.
+func (r *run) track(sys *kernel.System) {
+	if !r.untracked {
+		sys.TrackOrder()
+	}
+}
+
 // onBegin marks the end of the boot.
 func (w *worker) onBegin(s *state.State, test string) {
 	w.watch()
@@ -238,19 +272,17 @@ func (w *worker) onBegin(s *state.State, test string) {
 	immortal(w.m, w.r.t.found.Image, s.Sys.CurrentProcess().Mem)
 	w.hookImports(s.Sys.CurrentProcess().Mem)
 	w.m.ForgetCode()
+	w.r.track(s.Sys)
 	w.r.begin(s.Sys, test)
+	if why := w.r.ceiling.tooSmall(); why != "" {
+		w.x.Usage = why
+	}
 }
 
-// hookImports gives the models of imported functions to the machine and says, once a run, which there cannot be.
+// hookImports gives the models of imported functions to the machine and notes which there cannot be.
 func (w *worker) hookImports(space *mem.Space) {
-	without := hookImports(w.m, w.r.t.found.Image, space)
-	w.r.mu.Lock()
-	defer w.r.mu.Unlock()
-	if !w.r.saidWithout && w.r.prog != nil {
-		w.r.saidWithout = true
-		for _, why := range without {
-			w.r.prog.say("explored without the model of %s", why)
-		}
+	for _, m := range hookImports(w.m, w.r.t.found.Image, space) {
+		w.r.lacks(m)
 	}
 }
 
@@ -258,7 +290,7 @@ func (w *worker) hookImports(space *mem.Space) {
 func (w *worker) watch() {
 	w.r.knowHigh()
 	if w.r.high != nil && w.high == nil {
-		w.high = high.NewTracker(w.r.high)
+		w.high = high.NewTracker(w.r.high, guestlib.Root)
 	}
 	if w.high != nil {
 		w.high.Attach(w.m)
@@ -301,26 +333,28 @@ func (w *worker) tally() tally {
 
 // onPath makes the test case of a finished path, and hands it to the run when the path counts.
 func (w *worker) onPath(s *state.State, e explore.End) (counts func()) {
+	if !w.r.hadBegin {
+		w.x.Usage = w.r.t.tc.Path + ": no test began: " + outcomeOf(w.ctx, w.r.t.tc.Kind, s, e).String()
+		return func() {}
+	}
 	t, output := w.testOf(s, e)
+	w.r.learn(s.Inputs)
+	edges := w.nativeEdges(s)
+	if w.r.mayCount(t, edges) {
+		t, output = w.testOf(w.minimised(s), e)
+	}
 	ctx := w.ctx // the engine may be another by then
 	return func() {
-		id := w.r.add(t, func() (condition string) { return pathText(ctx, s, s.Sys.Stdout()) }, output)
+		id := w.r.add(t, func() (condition string) { return pathText(ctx, s, s.Sys.Stdout()) }, output, edges)
 		if w.high != nil {
 			w.high.End(&s.High, strings.TrimSpace(string(t.Outcome.Kind)+" "+t.Outcome.Type+t.Outcome.Signal), id)
 		}
 	}
 }
 
-// testOf is the test case of a path that has ended, without its name, and its output.
-func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, []byte) {
-	out := s.Sys.Stdout()
-	bytes := append([]byte(nil), out.Data...)
-	w.ctx.NewEval()
-	for i, x := range out.Sym {
-		if x != 0 {
-			bytes[i] = byte(w.ctx.EvalMemo(x, s.Model))
-		}
-	}
+// testOf is the test case of a path that has ended, without its name, and what it wrote.
+func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, streams) {
+	seen, class, output := w.observed(s, e)
 	dec := s.Decisions()
 	if w.high != nil {
 		for i, at := range s.Log.Sources(w.high.Source) {
@@ -329,13 +363,14 @@ func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, []byte) {
 	}
 	t := testcase.Test{
 		Group: s.High.Name(), GroupLength: s.High.Steps,
-		PathID: testcase.PathID(dec), Decisions: dec,
-		Outcome:      outcomeOf(w.ctx, w.r.t.tc.Kind, s, e),
-		OutputSHA256: testcase.OutputDigest(bytes), OutputBytes: int64(len(bytes)),
+		PathID: testcase.PathID(dec), Decisions: dec, Unproved: s.Unproved(w.ctx), Observation: seen, Class: class,
 		FoundAt: time.Since(w.r.started).Seconds(),
 	}
-	if e.Kind == explore.Hang {
-		t.EndedBy = e.What
+	if e.Kind == explore.Hang { // when that is noticed has no part in its name
+		t.EndedBy, t.Group, t.GroupLength = e.What, s.Since.Name(), s.Since.Steps
+		if w.high != nil {
+			t.Loop = testcase.Text(w.high.Loop(&s.High))
+		}
 	}
 	if w.r.t.desc != nil {
 		t.Inputs = inputsOf(w.ctx, s)
@@ -345,5 +380,5 @@ func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, []byte) {
 	for _, l := range s.Logs {
 		t.Log = append(t.Log, l.Eval(w.ctx, s.Model))
 	}
-	return t, bytes
+	return t, output
 }

@@ -2,7 +2,6 @@ package smtlib
 
 import (
 	"context"
-	"flag"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,10 +9,10 @@ import (
 	"time"
 
 	"symchef/internal/expr"
+	"symchef/internal/pace"
+	"symchef/internal/seed"
 	"symchef/internal/softfp"
 )
-
-var seedFlag = flag.Uint64("seed", 20250611, "seed of the random tests")
 
 // random returns an expression of w bits over two short variables, with the first kinds operators of the list.
 func random(c *expr.Ctx, r *rand.Rand, w uint, depth, kinds int) expr.Ref {
@@ -118,18 +117,19 @@ func randomConjuncts(c *expr.Ctx, s uint64, kinds int) []expr.Ref {
 }
 
 func TestRoundTrip(t *testing.T) {
+	start := seed.Of(t)
 	for i := range uint64(2000) {
 		c := expr.New()
-		want := randomConjuncts(c, *seedFlag+i, withFloats)
+		want := randomConjuncts(c, start+i, withFloats)
 		script := Print(c, want)
 		got, err := Parse(c, script)
 		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("-seed=%d: %v, %v, not %v\n%s", *seedFlag+i, err, got, want, script)
+			t.Fatalf("SYMCHEF_SEED=%#x: %v, %v, not %v\n%s", start+i, err, got, want, script)
 		}
 		fresh := expr.New()
 		again, err := Parse(fresh, script)
 		if err != nil || Print(fresh, again) != script {
-			t.Fatalf("-seed=%d: in a fresh Ctx %v\n%s\n%s", *seedFlag+i, err, script, Print(fresh, again))
+			t.Fatalf("SYMCHEF_SEED=%#x: in a fresh Ctx %v\n%s\n%s", start+i, err, script, Print(fresh, again))
 		}
 	}
 }
@@ -200,12 +200,13 @@ func solvers(t *testing.T) []string {
 
 // TestSolvers compares the solvers' answers with trying all values.
 func TestSolvers(t *testing.T) {
+	start := seed.Of(t)
 	for _, path := range solvers(t) {
 		n := map[Status]int{}
 		for i := range uint64(40) {
 			c := expr.New()
 			a, b := c.Var("stdin[0]", 6), c.Var("a|b%\\", 6)
-			list := randomConjuncts(c, *seedFlag+i, withoutFloats)
+			list := randomConjuncts(c, start+i, withoutFloats)
 			all := c.Const(1, 1)
 			for _, r := range list {
 				all = c.And(all, r)
@@ -222,12 +223,12 @@ func TestSolvers(t *testing.T) {
 				}
 			}
 			if answer.Status != want {
-				t.Fatalf("-seed=%d: %s says %v, not %v\n%s", *seedFlag+i, path, answer.Status, want, script)
+				t.Fatalf("SYMCHEF_SEED=%#x: %s says %v, not %v\n%s", start+i, path, answer.Status, want, script)
 			}
 			if want == Sat {
 				model := expr.Assignment{answer.Model[c.VarName(c.VarOf(a))], answer.Model[c.VarName(c.VarOf(b))]}
 				if c.Eval(all, model) != 1 {
-					t.Fatalf("-seed=%d: %s: model %v is none\n%s", *seedFlag+i, path, answer.Model, script)
+					t.Fatalf("SYMCHEF_SEED=%#x: %s: model %v is none\n%s", start+i, path, answer.Model, script)
 				}
 			}
 			n[want]++
@@ -246,7 +247,7 @@ func TestSolveFails(t *testing.T) {
 		}
 		start := time.Now()
 		a, err := Solve(context.Background(), path, hard, 300*time.Millisecond)
-		if err != nil || a.Status != Unknown || time.Since(start) > 5*time.Second {
+		if err != nil || a.Status != Unknown || pace.Exceeds(t, start, 5*time.Second) {
 			t.Errorf("%s: %v, %v after %v", path, a, err, time.Since(start))
 		}
 	}
@@ -271,7 +272,7 @@ func widths(r *rand.Rand, k expr.Kind, w uint) (operand, result uint) {
 // TestFloatMeaning: what a script says of a float operation is what evaluation computes.
 func TestFloatMeaning(t *testing.T) {
 	paths := solvers(t)
-	r := rand.New(rand.NewPCG(*seedFlag, 1))
+	r := seed.Rand(t)
 	for k := expr.FAdd; k <= expr.FCvt; k++ {
 		for range 12 {
 			fw := []uint{32, 64}[r.IntN(2)]

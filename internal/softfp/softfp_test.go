@@ -4,7 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
+
+	"symchef/internal/seed"
 )
 
 func randFloat(r *rand.Rand) uint64 {
@@ -26,9 +27,7 @@ func randFloat(r *rand.Rand) uint64 {
 // TestAgainstGo compares nearest rounding with Go's arithmetic. All modes, precisions and
 // flags are checked against the processor by the tests of package lift.
 func TestAgainstGo(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %#x", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	for range 200000 {
 		a, b := randFloat(r), randFloat(r)
 		x, y := math.Float64frombits(a), math.Float64frombits(b)

@@ -54,7 +54,7 @@ func (b *backend) check(r *request) Result {
 			b.inst.Reset(b.graph)
 			c.stats.Resets++
 		}
-		res := b.inst.Check(r.conj, r.hint, c.opts.Budget/incrementalShare)
+		res := b.incremental(r)
 		// A query larger than the limit must not empty the instance each time.
 		b.limit = max(c.opts.ResetVars, 2*b.inst.ConeVars())
 		switch res {
@@ -76,6 +76,14 @@ func (b *backend) check(r *request) Result {
 	return b.fresh(r)
 }
 
+// incremental asks the instance that has a history.
+func (b *backend) incremental(r *request) sat.Result {
+	c := b.chain
+	b.inst.Effort = c.effort()
+	b.inst.Effort.Gates = max(b.inst.Effort.Gates/incrementalShare, leastGates)
+	return b.inst.Check(r.conj, r.hint, c.budget/incrementalShare)
+}
+
 // fresh asks an instance without history, in an order without history. What it has not answered after
 // a part of the budget is first tried on all values.
 func (b *backend) fresh(r *request) Result {
@@ -84,7 +92,8 @@ func (b *backend) fresh(r *request) Result {
 	conj := canonical(c.ctx, r.conj)
 	in := bitblast.NewInstance(bitblast.NewGraph(c.ctx))
 	in.Solver().Stop = c.opts.Stop
-	first := c.opts.Budget / incrementalShare
+	in.Effort = c.effort()
+	first := c.budget / incrementalShare
 	res := in.Check(conj, nil, first)
 	if res == sat.Unknown {
 		if res := c.dom.tuples(r); res != Unknown {
@@ -93,7 +102,7 @@ func (b *backend) fresh(r *request) Result {
 		}
 	}
 	if res == sat.Unknown {
-		res = in.Check(conj, nil, c.opts.Budget-first)
+		res = in.Check(conj, nil, c.budget-first)
 	}
 	s := in.Solver().Stats
 	b.spent.Propagations += s.Propagations

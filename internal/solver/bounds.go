@@ -28,24 +28,27 @@ func (c *Chain) Bounds(q Query, value expr.Ref) (lo, hi uint64, res Result) {
 		return known.lo, known.hi, Sat
 	}
 	b.conj = slices.Clone(conj)
-	if b.lo, b.hi, res = c.boundsAbout(conj, value, m); res != Sat {
+	res = c.ask(func() (res Result) {
+		b.lo, b.hi, res = c.boundsAbout(Query{Conjuncts: conj, Hint: m, Effort: q.Effort}, value)
+		return res
+	})
+	if res != Sat {
 		return 0, 0, res
 	}
 	c.bounds.keep(key, b)
 	return b.lo, b.hi, Sat
 }
 
-// boundsAbout is Bounds where conj, of which m is a model, has nothing to do with other variables than those of value.
-func (c *Chain) boundsAbout(conj []expr.Ref, value expr.Ref, m expr.Assignment) (lo, hi uint64, res Result) {
-	lo, hi, among, ok := c.dom.bounds(conj, value)
+// boundsAbout is Bounds where q, which has a model, has nothing to do with other variables than those of value.
+func (c *Chain) boundsAbout(q Query, value expr.Ref) (lo, hi uint64, res Result) {
+	lo, hi, among, ok := c.dom.bounds(q.Conjuncts, value)
 	if !ok && !c.opts.Without["residual"] {
-		conj, value = c.bounded.left(conj, value)
-		lo, hi, among, ok = c.dom.bounds(conj, value)
+		q.Conjuncts, value = c.bounded.left(q.Conjuncts, value)
+		lo, hi, among, ok = c.dom.bounds(q.Conjuncts, value)
 	}
 	if ok {
 		return lo, hi, Sat
 	}
-	q := Query{Conjuncts: conj, Hint: m}
 	if lo, res = c.extreme(q, value, false, among); res != Sat {
 		return 0, 0, res
 	}

@@ -8,10 +8,11 @@ import (
 
 // known is the answer of one earlier request.
 type known struct {
-	conj []expr.Ref // distinct, in any order
-	res  Result
-	vals []uint64 // when Sat: of vars, in vars' order
-	vars []expr.VarID
+	budget uint64     // that it was asked with
+	conj   []expr.Ref // distinct, in any order
+	res    Result
+	vals   []uint64 // when Sat: of vars, in vars' order
+	vars   []expr.VarID
 }
 
 // generation holds known answers. Two are kept: a full young one becomes old and
@@ -63,7 +64,7 @@ func (s *cache) check(r *request) Result {
 	for _, g := range [...]*generation{s.young, s.old} {
 		for i := range g.exact[key] {
 			k := &g.exact[key][i]
-			if len(k.conj) != len(r.conj) || !s.allMarked(k.conj, gen) {
+			if len(k.conj) != len(r.conj) || !s.allMarked(k.conj, gen) || k.res == Unknown && k.budget < c.budget {
 				continue
 			}
 			c.stats.Cached++
@@ -88,7 +89,7 @@ func (s *cache) check(r *request) Result {
 		}
 	}
 	res := s.next.check(r)
-	k := known{conj: slices.Clone(r.conj), res: res}
+	k := known{conj: slices.Clone(r.conj), res: res, budget: c.budget}
 	if res == Sat {
 		k.vars = slices.Clone(r.vars)
 		k.vals = make([]uint64, len(k.vars))

@@ -205,6 +205,7 @@ func (s *domain) walk(refs []expr.Ref, visit func(expr.Ref) bool) bool {
 			continue
 		}
 		c.mark[t] = gen
+		c.visit(1)
 		if !visit(t) {
 			return false
 		}
@@ -246,6 +247,7 @@ func (s *domain) each(v expr.VarID, f frame, do func(x int)) {
 	}
 	for x := range f.n {
 		s.scratch[v] = f.value(x, e.VarWidth(v))
+		s.chain.visit(1)
 		e.NewEval()
 		do(x)
 	}
@@ -265,6 +267,7 @@ func (s *domain) bounds(conj []expr.Ref, value expr.Ref) (lo, hi uint64, among [
 	vars := c.supp.vars(value)
 	if len(vars) != 1 {
 		if s.settler.begin(conj) == nil {
+			s.settler.prepare(value)
 			among = s.settler.values(value)
 		}
 		if len(among) == 1 {

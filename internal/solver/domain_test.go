@@ -2,17 +2,16 @@ package solver
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"symchef/internal/expr"
+	"symchef/internal/seed"
 )
 
 // Requests about one variable of few values get the answers and the bounds that
 // trying each value gives, and no back end sees them.
 func TestDomain(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := seed.Rand(t)
 	for round := range 300 {
 		e := expr.New()
 		s := New(e, Options{ValidateAll: true})
@@ -53,7 +52,7 @@ func TestDomain(t *testing.T) {
 					want, least, most, hint = Sat, min(least, x), max(most, x), m
 				}
 			}
-			what := fmt.Sprintf("seed %d, round %d, width %d, [%d, %d)", seed, round, w, lo, lo+n)
+			what := fmt.Sprintf("round %d, width %d, [%d, %d)", round, w, lo, lo+n)
 			res, _ := s.Check(Query{Conjuncts: conj})
 			if res != want {
 				t.Fatalf("%s: %v, not %v", what, res, want)
@@ -71,7 +70,7 @@ func TestDomain(t *testing.T) {
 		}
 		// The other variable is a request of its own; one slice is asked at a time.
 		if s.Stats().Backend > 2 {
-			t.Errorf("seed %d, round %d, width %d: %+v", seed, round, w, s.Stats())
+			t.Errorf("round %d, width %d: %+v", round, w, s.Stats())
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // with returns q under the model m of it, with one more conjunct.
 func with(q Query, m expr.Assignment, e expr.Ref) Query {
 	conj := append(slices.Clip(slices.Clone(q.Conjuncts)), e)
-	return Query{Conjuncts: conj, Hint: m, New: 1}
+	return Query{Conjuncts: conj, Hint: m, New: 1, Effort: q.Effort}
 }
 
 // Minimize returns the least value of an expression under q, unsigned. The

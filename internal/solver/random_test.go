@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"symchef/internal/expr"
+	"symchef/internal/seed"
 )
 
 // generator makes random expressions over a few small variables.
@@ -120,11 +121,10 @@ func (g *generator) bit(depth int) expr.Ref {
 	return e
 }
 
-// eachSeed calls f with n seeds, others each time; the first is printed.
+// eachSeed calls f with n seeds from the test's own on.
 func eachSeed(t *testing.T, n int64, f func(seed int64)) {
 	t.Helper()
-	start := rand.Int63()
-	t.Logf("seed %#x", start)
+	start := int64(seed.Of(t))
 	for i := range n {
 		f(start + i)
 	}

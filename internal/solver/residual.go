@@ -94,6 +94,7 @@ func (s *residual) left(conj []expr.Ref, value expr.Ref) (list []expr.Ref, v exp
 	for _, cl := range s.claims {
 		list = append(list, cl.e)
 	}
+	s.prepare(value)
 	v, _ = s.rewrite(value)
 	return list, v
 }
@@ -124,6 +125,7 @@ func (s *residual) round() (changed bool, wrong origin) {
 	gen := c.newMark()
 	for i, cl := range s.claims {
 		t, v := subject(e, cl.e)
+		s.prepare(t)
 		var x expr.Ref
 		var from origin
 		if s.owns[i] {
@@ -197,6 +199,13 @@ func (s *residual) add(t, out expr.Ref, from origin) {
 	s.done = append(s.done, rewritten{t, out, from})
 }
 
+// prepare rewrites what lies so deep below t that rewrite should not go there at once.
+func (s *residual) prepare(t expr.Ref) {
+	for _, x := range s.chain.ctx.Stones(t, func(x expr.Ref) bool { return s.find(x) != nil }) {
+		s.rewrite(x)
+	}
+}
+
 // rewrite returns t with the claims put into it.
 func (s *residual) rewrite(t expr.Ref) (out expr.Ref, from origin) {
 	if d := s.find(t); d != nil {
@@ -210,6 +219,7 @@ func (s *residual) rewrite(t expr.Ref) (out expr.Ref, from origin) {
 // inside returns t with the claims put into its operands.
 func (s *residual) inside(t expr.Ref) (out expr.Ref, from origin) {
 	e := s.chain.ctx
+	s.chain.visit(1)
 	k := e.Kind(t)
 	old := [3]expr.Ref{e.A(t), e.B(t), e.C(t)}
 	x := old

@@ -89,10 +89,19 @@ func (s valueSet) least() int {
 
 // value returns what t is worth, if that is known.
 func (s *settler) value(t expr.Ref) (uint64, bool) {
+	s.prepare(t)
 	if l := s.values(t); len(l) == 1 {
 		return l[0], true
 	}
 	return 0, false
+}
+
+// prepare looks at what lies so deep below t that values should not go there at once.
+func (s *settler) prepare(t expr.Ref) {
+	known := func(x expr.Ref) bool { return int(x) < len(s.of) && s.of[x].gen == s.gen }
+	for _, x := range s.dom.chain.ctx.Stones(t, known) {
+		s.values(x)
+	}
 }
 
 // values returns the values that t may have, in ascending order; nil if it does not know. They are not to be changed.
@@ -150,6 +159,7 @@ func (s *settler) compute(t expr.Ref) []uint64 {
 	if tuples == 0 || tuples > mostTuples {
 		return nil
 	}
+	c.visit(tuples)
 	l := make([]uint64, 0, tuples)
 	for _, x0 := range x[0] {
 		for _, x1 := range x[1] {

@@ -41,7 +41,7 @@
 // Sat and Unsat are facts: it does not matter which decorator found them.
 // Unknown is decided by a fresh instance that sees what is left of the sliced
 // conjuncts, a function of their set, in the order of their structural hashes, without hint, under a budget of
-// propagations: what the chain did before has no part in it. A decorator may
+// propagations and gates: what the chain did before has no part in it. A decorator may
 // however know the answer of a query that the fresh instance would give up on.
 //
 // Glossary: r, a request; m, a model; ctx, the arena of expressions; vars, the
@@ -51,6 +51,7 @@ package solver
 import (
 	"time"
 
+	"symchef/internal/bitblast"
 	"symchef/internal/expr"
 )
 
@@ -71,6 +72,7 @@ type Query struct {
 	Conjuncts []expr.Ref
 	Hint      expr.Assignment // satisfies all but the New last conjuncts; may be nil
 	New       int             // 0..len(Conjuncts); ignored when Hint is nil
+	Effort    int             // the budget is four times as large for each, or a fourth where it is negative
 }
 
 // Solver decides queries.
@@ -83,6 +85,8 @@ type Options struct {
 	// Budget is the work allowed to a query, in propagations; 0 means
 	// DefaultBudget. It decides which queries are Unknown.
 	Budget uint64
+	// MaxGates bounds the circuits of a query, whatever its budget: each gate takes some 150 bytes while the query is asked. 0 means DefaultMaxGates.
+	MaxGates int
 	// ResetVars is the size of the SAT instance, in variables, at which it is
 	// emptied; 0 means DefaultResetVars.
 	ResetVars int
@@ -116,6 +120,7 @@ type Options struct {
 // Defaults of Options.
 const (
 	DefaultBudget       = 40_000_000 // about 4 s
+	DefaultMaxGates     = 1 << 23
 	DefaultResetVars    = 6000
 	DefaultCacheEntries = 1 << 15
 )
@@ -185,6 +190,10 @@ type Chain struct {
 	gen   uint32 // of mark
 	mark  []uint32
 
+	budget uint64 // of the present query, in propagations
+	polled int    // nodes visited since the last look at Options.Stop
+	ended  bool   // Options.Stop has ended a query in its middle
+
 	bounded *residual // what Bounds was asked about last
 	bounds  bounds
 }
@@ -193,6 +202,9 @@ type Chain struct {
 func New(ctx *expr.Ctx, o Options) *Chain {
 	if o.Budget == 0 {
 		o.Budget = DefaultBudget
+	}
+	if o.MaxGates == 0 {
+		o.MaxGates = DefaultMaxGates
 	}
 	if o.ResetVars == 0 {
 		o.ResetVars = DefaultResetVars
@@ -203,7 +215,7 @@ func New(ctx *expr.Ctx, o Options) *Chain {
 	if o.FallbackConflicts == 0 {
 		o.FallbackConflicts = 200_000
 	}
-	c := &Chain{ctx: ctx, opts: o, supp: newSupports(ctx)}
+	c := &Chain{ctx: ctx, opts: o, supp: newSupports(ctx), budget: o.Budget}
 	c.back = newBackend(c)
 	var s stage = c.back
 	add := func(name string, d stage) {
@@ -238,7 +250,8 @@ func (c *Chain) Check(q Query) (Result, expr.Assignment) {
 	if q.Hint == nil {
 		r.fresh = len(q.Conjuncts)
 	}
-	res := c.top.check(&r)
+	c.budget = c.budgetFor(q.Effort)
+	res := c.ask(func() Result { return c.top.check(&r) })
 	c.stats.Queries++
 	c.stats.Time += time.Since(start)
 	if c.opts.Observe != nil {
@@ -255,6 +268,67 @@ func (c *Chain) Check(q Query) (Result, expr.Assignment) {
 	}
 	return res, nil
 }
+
+// budgetFor is what a query of this effort may take.
+func (c *Chain) budgetFor(effort int) uint64 {
+	if effort < 0 {
+		return max(c.opts.Budget>>(-2*effort), 1)
+	}
+	return c.opts.Budget << (2 * min(effort, maxEffort))
+}
+
+// maxEffort is the greatest Query.Effort that matters.
+const maxEffort = 8
+
+// ask does what asks the chain. Once Options.Stop has ended a query, in whatever decorator, all are Unknown.
+func (c *Chain) ask(do func() Result) (res Result) {
+	if c.ended {
+		return Unknown
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			if _, is := p.(stopped); !is {
+				panic(p)
+			}
+			c.ended, res = true, Unknown
+		}
+	}()
+	return do()
+}
+
+// stopped is the panic that ends a query.
+type stopped struct{}
+
+// pollEvery is how many nodes of expressions are visited between two looks at Options.Stop: some milliseconds.
+const pollEvery = 1 << 16
+
+// visit notes that n nodes of expressions are visited, and ends the query when the run ends. What takes time in proportion to the size of expressions
+// calls it.
+func (c *Chain) visit(n int) {
+	if c.polled += n; c.polled >= pollEvery {
+		c.poll()
+	}
+}
+
+func (c *Chain) poll() {
+	c.polled = 0
+	select {
+	case <-c.opts.Stop:
+		panic(stopped{})
+	default:
+	}
+}
+
+// gateCost is how many propagations of the budget a gate stands for.
+const gateCost = 16
+
+// effort is what circuits may take of the present query.
+func (c *Chain) effort() bitblast.Effort {
+	return bitblast.Effort{Gates: int(min(max(c.budget/gateCost, leastGates), uint64(c.opts.MaxGates))), Stop: c.opts.Stop}
+}
+
+// leastGates a query always may have, however small its budget is.
+const leastGates = 1 << 16
 
 // Stats returns the counts so far.
 func (c *Chain) Stats() Stats {

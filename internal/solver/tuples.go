@@ -32,7 +32,10 @@ func (s *domain) hard(conj []expr.Ref) bool {
 // it alone allow; a conjunct is looked at as soon as its variables have values. Unknown: there are too many.
 //
 // Names order the variables, so what is too much does not depend on what was asked before.
-func (s *domain) tuples(r *request) Result { return s.enumerate(r, nil, tuplesWork, math.Inf(1)) }
+func (s *domain) tuples(r *request) Result {
+	c := s.chain
+	return s.enumerate(r, nil, int(min(tuplesWork*(c.budget>>10)/max(c.opts.Budget>>10, 1), math.MaxInt32)), math.Inf(1))
+}
 
 // fewTuples is tuples where there are few, before circuits are asked: from the request's hint on, so that the path goes on like the one that asks.
 func (s *domain) fewTuples(r *request) Result { return s.enumerate(r, r.hint, fewWork, mostFew) }
@@ -78,12 +81,16 @@ func (s *domain) enumerate(r *request, first expr.Assignment, work int, most flo
 			values[v][0], values[v][i] = values[v][i], values[v][0]
 		}
 	}
+	if s.size(joint)*len(r.vars) > work {
+		return Unknown
+	}
 	order := s.order(r.vars, joint, values)
 	slices.SortFunc(joint, func(x, y expr.Ref) int { // what is cheap first
 		return cmp.Or(cmp.Compare(c.supp.nodes(x), c.supp.nodes(y)), cmp.Compare(c.ctx.Hash(x), c.ctx.Hash(y)))
 	})
 	p := c.ctx.NewPlan(order, joint)
 	next := make([]int, len(order)) // by place: index of the value to try
+	seen := 0                       // of p's work
 	for i := 0; i >= 0; {
 		vs := values[order[i]]
 		if next[i] == len(vs) {
@@ -94,6 +101,8 @@ func (s *domain) enumerate(r *request, first expr.Assignment, work int, most flo
 		if p.Work() > work {
 			return Unknown
 		}
+		c.visit(p.Work() - seen)
+		seen = p.Work()
 		k := next[i]
 		next[i]++
 		if i == len(order)-1 && len(vs) >= minLanes {
@@ -122,6 +131,12 @@ func (s *domain) enumerate(r *request, first expr.Assignment, work int, most flo
 	return Unsat
 }
 
+// size is how many nodes refs have.
+func (s *domain) size(refs []expr.Ref) (n int) {
+	s.walk(refs, func(expr.Ref) bool { n++; return true })
+	return n
+}
+
 // order puts last what few nodes depend on: they are computed most often.
 func (s *domain) order(vars []expr.VarID, joint []expr.Ref, values map[expr.VarID][]uint64) []expr.VarID {
 	c := s.chain
@@ -137,6 +152,7 @@ func (s *domain) order(vars []expr.VarID, joint []expr.Ref, values map[expr.VarI
 	})
 	order := make([]expr.VarID, len(left))
 	for i := len(order) - 1; i >= 0; i-- {
+		c.visit(len(nodes))
 		uses := map[expr.VarID]int{}
 		for _, n := range nodes {
 			for _, v := range c.supp.vars(n) {

@@ -1,11 +1,11 @@
 package solver
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"symchef/internal/expr"
+	"symchef/internal/seed"
 )
 
 // digits returns k decimal digits, their conditions, and the number that they write.
@@ -21,8 +21,7 @@ func digits(e *expr.Ctx, name string, k int) (conj []expr.Ref, number expr.Ref) 
 
 // TestTuples: arithmetic on numbers that digits write is answered as trying all numbers answers it.
 func TestTuples(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	answered := map[Result]int{}
 rounds:
 	for round := range 200 {
@@ -66,19 +65,19 @@ rounds:
 		}
 		got := s.dom.tuples(req)
 		if got != want {
-			t.Fatalf("seed %d, round %d: %v, want %v", seed, round, got, want)
+			t.Fatalf("round %d: %v, want %v", round, got, want)
 		}
 		if got == Sat {
 			for _, q := range conj {
 				if e.Eval(q, req.model) != 1 {
-					t.Fatalf("seed %d, round %d: the model %v is wrong", seed, round, req.model)
+					t.Fatalf("round %d: the model %v is wrong", round, req.model)
 				}
 			}
 		}
 		answered[got]++
 	}
 	if answered[Sat] < 20 || answered[Unsat] < 20 {
-		t.Errorf("seed %d: a one-sided sample: %v", seed, answered)
+		t.Errorf("a one-sided sample: %v", answered)
 	}
 }
 

@@ -44,6 +44,7 @@ type Constraint struct {
 type Bound struct {
 	Parent *Bound
 	R      expr.Ref
+	Mark   uint32 // as an Entry's
 	Of     uint64 // R's structural hash: what it is in any engine
 	Lo, Hi uint64 // inclusive, unsigned
 	Depth  int
@@ -74,6 +75,7 @@ func (b *Bound) Add(r expr.Ref, of, lo, hi uint64) *Bound {
 type Entry struct {
 	Parent *Entry
 	Kind   exec.DecisionKind
+	Mark   uint32 // belongs to whoever walks over many logs, who leaves it 0
 	PC     uint64
 	Value  uint64
 	Depth  int
@@ -100,18 +102,23 @@ type Input struct {
 	Decl  *device.Input
 	Value expr.Ref   // scalars and choices: 64 bits wide
 	Bytes []expr.Ref // sequences: 8 bits wide each
-	// Index is the concrete alternative of a choice.
-	Index int64
+	// Index is the concrete alternative of a choice; Chosen what stands there, as tokens (testcase.Value), nil: the library does not tell.
+	Index  int64
+	Chosen *Text
 }
 
-// Report is what the guest told about its end.
+// Report is what the guest told about its end. With a Kind it is the outcome of the test; what the process does before it ends may add to that.
 type Report struct {
-	Kind   device.OutcomeKind
-	Type   string
-	Msg    Text
-	Ended  bool // the guest asked to end
-	Pruned bool // an assumption does not hold here
-	Usage  string
+	Kind device.OutcomeKind
+	Type string
+	Msg  Text
+	// Returned is what the test function returned, as tokens (testcase.Value); nil: the library does not tell.
+	Returned *Text
+	Frames   []string // FILE:LINE:FUNCTION of the user's code where the exception was raised, outermost first
+	Pruned   bool     // an assumption does not hold here
+	Usage    string
+	Listed   bool     // the guest told which tests there are instead of running one:
+	Tests    []string // their names
 }
 
 // State is one execution state.
@@ -128,7 +135,9 @@ type State struct {
 	Report Report
 	// Decided is how many instructions were retired at the last decision.
 	Decided uint64
-	chain   uint64 // see ChainAt
+	// Since is High at the last decision: what a path that never ends is known by.
+	Since Since
+	chain uint64 // see ChainAt
 	// Unmerged says that the two ways of the branch that is to be decided next are not to be merged.
 	Unmerged bool
 	patience map[uint64]patience // by address of a branch; never changed in place
@@ -137,6 +146,20 @@ type State struct {
 	High high.Path
 	// Request is a device request that has not been answered yet; the path may fork before it is.
 	Request *mem.Bytes
+}
+
+// Since is a place of a high-level path.
+type Since struct {
+	ID    high.ID
+	Steps int
+}
+
+// Name is the ID as text, as high.Path.Name has it.
+func (s Since) Name() string {
+	if s.Steps == 0 {
+		return ""
+	}
+	return s.ID.String()
 }
 
 // Text is guest text: values and expressions of its bytes.
@@ -184,12 +207,23 @@ func (s *State) Prove(ctx *expr.Ctx, r expr.Ref, lo, hi uint64) {
 	s.Facts.Ranges[r] = [2]uint64{lo, hi}
 }
 
+// Unproved are the numbers of the ranges of the path that say nothing.
+func (s *State) Unproved(ctx *expr.Ctx) (n []int) {
+	for i, b := range s.Bounds.List() {
+		if b.Lo == 0 && b.Hi == expr.Mask(ctx.Width(b.R)) {
+			n = append(n, i)
+		}
+	}
+	return n
+}
+
 // Record appends a decision to the log and its constraint to the path condition.
 func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.Ref, v uint64) {
 	s.chain = s.ChainAt(pc)
 	s.Log = s.Log.Add(kind, pc, v)
 	s.Log.At = s.High.Last()
 	s.Decided = s.Sys.Retired
+	s.Since = Since{s.High.ID, s.High.Steps}
 	s.Excl, s.Unmerged = nil, false
 	s.Assume(ctx, r, v)
 }
@@ -426,6 +460,16 @@ func (l *Entry) Sources(name func(high.Step) string) []string {
 		out[e.Depth-1] = name(e.At)
 	}
 	return out
+}
+
+// Concrete reports whether no byte is symbolic.
+func (t Text) Concrete() bool {
+	for _, r := range t.Sym {
+		if r != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Eval returns the text under model.

@@ -46,9 +46,23 @@ type Outcome struct {
 	// Signal is the name of the deadly signal, "SIGSEGV"; kinds crash and
 	// assertion.
 	Signal string `json:"signal,omitempty"`
-	// ExitStatus is the status, 0..255, of kind exit.
+	// ExitStatus is the status, 0..255, of kind exit; of kinds exception, expected and assertion that of a process that ended with
+	// another than 0 after that, see Then.
 	ExitStatus int `json:"exit_status,omitempty"`
 }
+
+// Proved begins the message of a hang that is known never to end: the machine was twice in the same state, with nothing decided in between.
+// Any other hang is a path that took too long.
+const Proved = "proved: "
+
+// Beyond begins the message of a hang that is none for sure: the path went beyond a number of instructions.
+const Beyond = "more than "
+
+// LongOnly reports whether the outcome is such a hang: natively it may end.
+func (o Outcome) LongOnly() bool { return o.Kind == Hang && strings.HasPrefix(o.Message, Beyond) }
+
+// ProvedHang reports whether the outcome is such a hang.
+func (o Outcome) ProvedHang() bool { return o.Kind == Hang && strings.HasPrefix(o.Message, Proved) }
 
 // Failing reports whether the outcome is a finding: `symchef run` ends with
 // status 1 if any test has one.
@@ -76,13 +90,24 @@ func (o Outcome) String() string {
 	if o.Message != "" {
 		b.WriteString(": " + o.Message)
 	}
+	if o.Kind != Exit && o.ExitStatus != 0 {
+		fmt.Fprintf(&b, ", then exit %d", o.ExitStatus)
+	}
 	return b.String()
 }
 
-// addresses are what the repr of a Python object shows of its address. They
-// are the one allowed difference between two messages: the machine and Linux
-// place objects differently.
-var addresses = regexp.MustCompile(` at 0x[0-9a-f]+`)
+// Then is the outcome of a test that ended as o says and whose process ended afterwards, when what was to be done at its end had run, with status or
+// by signal: a signal is a crash whatever was before, and a status is what is left of a test that ended well.
+func (o Outcome) Then(status int, signal string) Outcome {
+	switch {
+	case signal != "":
+		return Outcome{Kind: Crash, Signal: signal}
+	case status != 0 && o.Kind == OK:
+		return Outcome{Kind: Exit, ExitStatus: status}
+	}
+	o.ExitStatus = status
+	return o
+}
 
 // Same reports whether two outcomes, one of the machine and one of a native
 // run, or two of native runs, agree.
@@ -99,8 +124,7 @@ func (o Outcome) Same(p Outcome) bool {
 	}
 	switch o.Kind {
 	case Exception, Expected, Assertion:
-		return o.Type == p.Type &&
-			addresses.ReplaceAllString(o.Message, " at 0x?") == addresses.ReplaceAllString(p.Message, " at 0x?")
+		return o.Type == p.Type && sameText(o.Message, p.Message) && o.ExitStatus == p.ExitStatus
 	case Exit:
 		return o.ExitStatus == p.ExitStatus
 	}

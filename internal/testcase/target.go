@@ -37,15 +37,27 @@ type Target struct {
 	Interpreter string `json:"interpreter,omitempty"`
 	// Argv is the complete argument vector, argv[0] included. Symbolic
 	// arguments of a program are placed over it, see Call.
-	Argv []string `json:"argv"`
+	Argv Strings `json:"argv"`
 	// Env is the complete environment, "NAME=value".
-	Env []string `json:"env"`
+	Env Strings `json:"env"`
 	// Models are the families of models of interpreter functions that the machine used; empty for programs.
 	Models []string `json:"models,omitempty"`
 	// Merge says that the ways of branches were merged: decision logs have none of theirs.
 	Merge bool `json:"merge,omitempty"`
 	// Cwd is the working directory, absolute.
 	Cwd string `json:"cwd"`
+	// Before are the effects on files of the start of the interpreter, up to where the test began: they are not the test's.
+	Before []FileEffect `json:"before,omitempty"`
+}
+
+// Temp is where temporary files are.
+func (g Target) Temp() string {
+	for _, e := range g.Env {
+		if dir, ok := strings.CutPrefix(e, "TMPDIR="); ok && filepath.IsAbs(dir) {
+			return dir
+		}
+	}
+	return "/tmp"
 }
 
 // Executable is the ELF file to execute.

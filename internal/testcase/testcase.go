@@ -1,14 +1,13 @@
-// Package testcase holds one generated test case and its JSON form: a line of
-// tests.jsonl (docs/testcase.schema.json). It is data only: it neither runs
-// nor writes anything.
+// Package testcase holds one generated test case and its JSON form, which a line of tests.jsonl has but for the decision log
+// (docs/testcase.schema.json, rundir). It is data only: it neither runs nor writes anything.
 //
 //	t := testcase.Test{
 //		ID:      "t000001",
 //		PathID:  testcase.PathID(log),
 //		Inputs:  []testcase.Input{testcase.Str("email", "a@b")},
-//		Outcome: testcase.Outcome{Kind: testcase.OK},
+//		Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.OK}},
 //	}
-//	line, err := testcase.Marshal(t) // ends in '\n', contains no other newline
+//	err := t.Check() // whoever writes or reads one asks
 //
 // Glossary: t a Test, in an Input, o an Outcome.
 package testcase
@@ -27,11 +26,13 @@ import (
 )
 
 // A Test is one path through the program under test: the inputs that drive
-// it there and what the machine saw. Its JSON form is one line of tests.jsonl.
+// it there and what the machine saw.
 type Test struct {
 	// ID names the test within its run and its files under paths/.
 	// Invariant: ValidID(ID).
 	ID string `json:"id"`
+	// Replaces is the test case of an earlier line that this one stands for: its inputs are easier to read.
+	Replaces string `json:"replaces,omitempty"`
 	// PathID is the digest of Decisions (see PathID): lower-case hex.
 	PathID string `json:"path_id"`
 	// Group names the high-level path (the class of equal behaviour in the
@@ -44,19 +45,20 @@ type Test struct {
 	Inputs []Input `json:"inputs"`
 	// Decisions is the path's decision log, oldest first.
 	Decisions []Decision `json:"decisions"`
-	// Outcome is how the path ended in the machine.
-	Outcome Outcome `json:"outcome"`
+	// Unproved are the ranges of addresses that the path asked for and the solver could not prove, by their number on the path.
+	Unproved []int `json:"unproved,omitempty"`
+	// Observation is what the machine saw of the path.
+	Observation
+	// Class is the class of behaviour the path is of; its digest is that of the run's parts, see Class.
+	Class string `json:"class,omitempty"`
 	// EndedBy names the limit that cut the path off ("instructions", "time",
 	// ...); empty when the program ended by itself. A test with a limit is
 	// not compared by replay, except a hang.
 	EndedBy string `json:"ended_by,omitempty"`
-	// OutputSHA256 is the digest, lower-case hex, of all bytes the guest
-	// wrote to its standard output on this path.
-	OutputSHA256 string `json:"output_sha256"`
-	// OutputBytes is how many bytes OutputSHA256 covers.
-	OutputBytes int64 `json:"output_bytes"`
+	// Loop is where the path is in a loop, FILE:LINE:FUNCTION of the first line in it; of hangs, as far as it is known.
+	Loop Text `json:"loop,omitempty"`
 	// Log are the lines the test logged, oldest first.
-	Log []string `json:"log,omitempty"`
+	Log Strings `json:"log,omitempty"`
 	// FoundAt is seconds of wall-clock time since the run began.
 	FoundAt float64 `json:"found_at_s"`
 }
@@ -89,6 +91,8 @@ type Input struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	// BytesHex is the raw bytes in lower-case hex.
 	BytesHex string `json:"bytes_hex,omitempty"`
+	// Label is what was chosen, as Value.String shows it; of a choice, where the library tells.
+	Label string `json:"label,omitempty"`
 }
 
 func mustJSON(v any) json.RawMessage {
@@ -299,24 +303,6 @@ func (t Test) Check() error {
 	return nil
 }
 
-// Marshal returns the line of tests.jsonl for t, its newline included.
-func Marshal(t Test) ([]byte, error) {
-	if err := t.Check(); err != nil {
-		return nil, err
-	}
-	if t.Inputs == nil {
-		t.Inputs = []Input{}
-	}
-	if t.Decisions == nil {
-		t.Decisions = []Decision{}
-	}
-	b, err := marshal(t)
-	if err != nil {
-		return nil, err
-	}
-	return append(b, '\n'), nil
-}
-
 // marshal is json.Marshal without the escaping meant for web pages.
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
@@ -326,16 +312,4 @@ func marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
-}
-
-// Unmarshal reads one line of tests.jsonl.
-func Unmarshal(line []byte) (Test, error) {
-	var t Test
-	if len(bytes.TrimSpace(line)) == 0 {
-		return t, errors.New("empty line")
-	}
-	if err := json.Unmarshal(line, &t); err != nil {
-		return t, err
-	}
-	return t, t.Check()
 }

@@ -16,10 +16,15 @@ or, shorter:
 The same files serve inside the machine, where inputs are symbolic, and in native
 replay (SYMCHEF_REPLAY in the environment), where they are the values of one test
 case. Inside the machine every import and every branch on a symbolic value costs,
-so this package imports nothing but sys and posix there.
+so this package imports only modules that are part of every start of Python. What the test replaces in
+them, or in builtins, does not reach it: see _sealed.py.
 """
 
 from symchef import _session
+from symchef._sealed import BUILTINS as __builtins__
+from symchef._sealed import inherits, is_a
+
+_ask = _session.ask
 
 _INT64_MIN = -(1 << 63)
 _INT64_MAX = (1 << 63) - 1
@@ -137,7 +142,7 @@ def _sequence(kind, name, default, max_size, min_size, ascii=True):
                          % (name, len(default), min_size, max_size))
     if kind == "str" and ascii and not default.isascii():
         raise UsageError("input %s: the default is not ASCII" % name)
-    return _session.current().sequence(kind, name, default, min_size, max_size, ascii)
+    return _ask("sequence", kind, name, default, min_size, max_size, ascii)
 
 
 def getString(name, default, max_size=None, min_size=None, ascii=True):
@@ -161,7 +166,7 @@ def getInt(name, default, max_value=None, min_value=None):
     if not _INT64_MIN <= lo <= default <= hi <= _INT64_MAX:
         raise UsageError("input %s: needs -2**63 <= min_value <= default <= max_value < 2**63, not %d, %d, %d"
                          % (name, lo, default, hi))
-    return _session.current().integer(name, default, lo, hi)
+    return _ask("integer", name, default, lo, hi)
 
 
 def getFloat(name, default, max_value=None, min_value=None):
@@ -173,7 +178,7 @@ def getFloat(name, default, max_value=None, min_value=None):
         raise UsageError("input %s: default and bounds must be numbers" % name)
     if not lo <= default <= hi:
         raise UsageError("input %s: needs min_value <= default <= max_value, not %r, %r, %r" % (name, lo, default, hi))
-    return _session.current().real(name, float(default), float(lo), float(hi))
+    return _ask("real", name, float(default), float(lo), float(hi))
 
 
 def getBool(name, default=False):
@@ -181,7 +186,7 @@ def getBool(name, default=False):
     _check_name(name)
     if type(default) is not bool:
         raise UsageError("input %s: the default must be bool" % name)
-    return _session.current().boolean(name, default)
+    return _ask("boolean", name, default)
 
 
 def getChoice(name, options, default=None):
@@ -195,12 +200,14 @@ def getChoice(name, options, default=None):
         if default not in options:
             raise UsageError("input %s: the default is not among the options" % name)
         index = options.index(default)
-    return options[_session.current().choice(name, index, len(options))]
+    option = options[_ask("choice", name, index, len(options))]
+    _ask("chosen", option)
+    return option
 
 
 def log(*values):
     """Adds a line to the test case: the values' str, joined by spaces."""
-    _session.current().log(" ".join([v if type(v) is str else str(v) for v in values]))
+    _ask("log", " ".join([v if type(v) is str else str(v) for v in values]))
 
 
 def concretize(value):
@@ -208,21 +215,21 @@ def concretize(value):
     Takes str, bytes, int, bool and float."""
     if type(value) not in (str, bytes, int, bool, float):
         raise UsageError("concretize takes str, bytes, int, bool or float, not " + type(value).__name__)
-    return _session.current().concretize(value)
+    return _ask("concretize", value)
 
 
 def assume(condition):
     """Goes on only where the condition holds. Evaluating it has already split the paths."""
     if not condition:
-        _session.current().prune()
+        _ask("prune")
 
 
 def expect(*types):
     """Declares exception types that are not findings."""
     for t in types:
-        if not (isinstance(t, type) and issubclass(t, BaseException)):
+        if not (is_a(t, type) and inherits(t, BaseException)):
             raise UsageError("expect takes exception types")
-    _session.current().expect(types)
+    _ask("expect", types)
 
 
 class SymbolicTest:

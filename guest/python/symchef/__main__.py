@@ -1,12 +1,25 @@
 """The runner: python3.11 -m symchef /abs/test_x.py[::Name]."""
 
+import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
-from posix import environ, stat
+from posix import O_CLOEXEC, O_RDONLY, close, environ, open, read, stat, write
 from types import FunctionType
 
 import symchef
 from symchef import _session
+from symchef._end import end
+from symchef._sealed import BUILTINS as __builtins__
+from symchef._sealed import alone, inherits, is_a, module_of, qualified
+
+_Spec, _Test = symchef._Spec, symchef.SymbolicTest
+_no_test = _Test.runTest
+
+# In the machine, where the lines of the test file are, by number (docs/device-protocol.md).
+HEAD = "/symchef/head/"
+
+# Where the files of a native replay are, unless the environment names others (docs/device-protocol.md).
+EXCHANGE = "/symchef/replay/"
 
 
 def split(argument):
@@ -20,6 +33,55 @@ def is_file(path):
         return stat(path).st_mode & 0o170000 == 0o100000
     except OSError:
         return False
+
+
+def line_of_head(name):
+    """A line of the test file, or what it begins with; None where there is none, or it is no short text."""
+    try:
+        fd = open(HEAD + name, O_RDONLY | O_CLOEXEC)
+    except OSError:
+        return None
+    line = read(fd, 4097)
+    close(fd)
+    try:
+        return line.decode() if len(line) <= 4096 else None
+    except UnicodeDecodeError:
+        return None
+
+
+def import_head(name, path):
+    """Executes the imports that the file begins with as the file will again, without a look at it: a snapshot behind them serves after
+    an edit of what follows. What is not an absolute import in one line ends them, and so does one that fails: the file repeats it."""
+    names = {"__name__": name, "__file__": path, "__builtins__": sys.modules["builtins"]}
+    quotes, first, number = None, True, 0  # quotes: what ends the text that documents the file
+    while True:
+        number += 1
+        begin = line_of_head("%d.7" % number)
+        if begin is None:
+            return
+        documents = quotes is not None or first and begin.startswith(('"""', "'''"))
+        if not documents and not begin.startswith(("import ", "from ")):
+            if begin.startswith("#") or not begin.strip():
+                continue
+            return
+        line = line_of_head("%d" % number)
+        if line is None or "\\" in line:
+            return
+        first = False
+        if documents:
+            if quotes is None:
+                quotes, line = line[:3], line[3:]
+            if quotes in line:
+                quotes = None
+            continue
+        text = line.partition("#")[0].rstrip()
+        if not text.isascii() or any([c in text for c in "(;\r"]) or text.startswith("from ."):
+            return
+        if not text.startswith("from __future__"):
+            try:
+                exec(compile("\n" * (number - 1) + text, path, "exec", 0, True), names)
+            except BaseException:
+                return
 
 
 def import_test(path):
@@ -38,6 +100,7 @@ def import_test(path):
     package = name.rpartition(".")[0]
     if package:
         __import__(package)
+    import_head(name, path)
     spec = spec_from_file_location(name, path)
     if spec is None:
         raise _session.UsageError("not a Python file: " + path)
@@ -48,30 +111,29 @@ def import_test(path):
 
 
 def is_class(value):
-    return isinstance(value, type) and issubclass(value, symchef.SymbolicTest)
+    return is_a(value, type) and inherits(value, _Test)
 
 
 def is_test(module, name, value):
     """Whether a module-level name is a test defined in this very file."""
-    if getattr(value, "__module__", None) != module.__name__:
-        return False
     if is_class(value):
-        return value.runTest is not symchef.SymbolicTest.runTest
-    return isinstance(value, FunctionType) and name.startswith("test_")
+        name = module_of(value)
+        return type(name) is str and name == module.__name__ and value.runTest is not _no_test
+    return type(value) is FunctionType and value.__module__ == module.__name__ and name.startswith("test_")
 
 
 def select(module, wanted):
-    """(name, value) of the one test to run."""
+    """(name, value) of the one test to run. Where none is named and there are several, or * is, the engine is told which there are."""
+    if wanted == "*" or wanted is None and len(tests(module)) > 1:
+        _session.ask("tests", tests(module))
     if wanted is not None:
         value = vars(module).get(wanted)
-        if not (is_class(value) or isinstance(value, FunctionType)):
+        if not (is_class(value) or type(value) is FunctionType):
             raise _session.UsageError("no test named %s; tests here: %s" % (wanted, listing(module)))
         return wanted, value
     names = tests(module)
-    if len(names) != 1:
-        if not names:
-            raise _session.UsageError("no SymbolicTest subclass and no test_* function in the file")
-        raise _session.UsageError("several tests in the file, choose one with ::NAME: " + ", ".join(names))
+    if not names:
+        raise _session.UsageError("no SymbolicTest subclass and no test_* function in the file")
     return names[0], vars(module)[names[0]]
 
 
@@ -83,46 +145,89 @@ def listing(module):
     return ", ".join(tests(module)) or "none"
 
 
-def parameters(function):
-    """[(name, spec, default)] of a plain test function, in order; checked before `begin`."""
+def described(function):
+    """The function that tells a test's parameters: what functools.wraps has wrapped."""
+    for _ in range(100):
+        inner = function.__dict__.get("__wrapped__")
+        if type(inner) is not FunctionType:
+            break
+        function = inner
+    return function
+
+
+def evaluated(name, parameter, annotation, function):
+    """An annotation that is text, as `from __future__ import annotations` makes all of them."""
+    try:
+        return eval(annotation, function.__globals__)
+    except _session.UsageError:
+        raise
+    except Exception as e:
+        raise _session.UsageError("%s: the annotation of parameter %s, %s: %s: %s" % (
+            name, parameter, annotation, qualified(type(e)), _session.message(e))) from None
+
+
+def metadata(annotation):
+    """What typing.Annotated adds."""
+    try:
+        return tuple(annotation.__metadata__)
+    except Exception:
+        return ()
+
+
+def parameters(function, skip=0):
+    """[(name, spec, default)] of a test's parameters behind the first skip, in order, and how many of them have to be passed by
+    position; checked before `begin`. Without a spec it is the default that is passed."""
+    name, function = function.__name__, described(function)
     code = function.__code__
-    if code.co_flags & 0x2AC:  # *args, **kwargs, generator, coroutine, async generator
-        raise _session.UsageError("%s: *args, **kwargs, generators and coroutines cannot be tests"
-                                  % function.__name__)
+    if code.co_flags & 0x2A0:  # generator, coroutine, async generator
+        raise _session.UsageError("%s: generators and coroutines cannot be tests: run them in a plain function, as asyncio.run does" % name)
     names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
     positional = names[:code.co_argcount]
     defaults = function.__defaults__ or ()
     default_of = dict(zip(positional[len(positional) - len(defaults):], defaults))
     default_of.update(function.__kwdefaults__ or {})
     found = []
-    for name in names:
-        spec = function.__annotations__.get(name)
-        if isinstance(spec, str):  # from __future__ import annotations
-            spec = eval(spec, function.__globals__)
-        if isinstance(spec, type) and issubclass(spec, symchef._Spec):
+    for parameter in names[skip:]:
+        spec = function.__annotations__.get(parameter)
+        for _ in range(2):  # text in quotes is text of text
+            if type(spec) is str:
+                spec = evaluated(name, parameter, spec, function)
+        for extra in metadata(spec):  # of typing.Annotated
+            if is_a(extra, _Spec) or is_a(extra, type) and inherits(extra, _Spec):
+                spec = extra
+                break
+        if is_a(spec, type) and inherits(spec, _Spec):
             try:
                 spec = spec()
             except TypeError:
                 spec = None
-        if not isinstance(spec, symchef._Spec):
-            raise _session.UsageError("%s: parameter %s needs an annotation such as symchef.Str(10)"
-                                      % (function.__name__, name))
-        found.append((name, spec, default_of.get(name)))
-    return found, code.co_posonlyargcount
+        if not is_a(spec, _Spec):
+            if parameter not in default_of:
+                raise _session.UsageError("%s: parameter %s needs an annotation such as symchef.Str(10)" % (name, parameter))
+            spec = None
+        found.append((parameter, spec, default_of.get(parameter)))
+    return found, max(code.co_posonlyargcount - skip, 0)
 
 
-def call_function(session, function):
-    specs, posonly = parameters(function)
-    session.begin()
-    values = [(name, spec.make(name, default)) for name, spec, default in specs]
-    function(*[v for _, v in values[:posonly]], **dict(values[posonly:]))
+def call(session, function, specs, posonly):
+    _session.ask("begin")
+    values = [(name, default if spec is None else spec.make(name, default)) for name, spec, default in specs]
+    return function(*[v for _, v in values[:posonly]], **dict(values[posonly:]))
 
 
 def call_class(session, cls):
     test = cls()
+    found = [], 0
+    if type(cls.runTest) is FunctionType:
+        found = parameters(cls.runTest, 1)
     test.setUp()
-    session.begin()
-    test.runTest()
+    return call(session, test.runTest, *found)
+
+
+def describe(session, exc):
+    """Tells how the exception that left the test ended it."""
+    session.frames(_session.frames(exc))
+    session.outcome(_session.classify(exc, session.expected), qualified(type(exc)), _session.message(exc))
 
 
 def run(session, argument):
@@ -135,42 +240,56 @@ def run(session, argument):
     except SyntaxError as e:
         session.usage("%s:%s: syntax error: %s" % (e.filename or path, e.lineno, e.msg))
     except BaseException as e:
-        session.usage("%s: importing it failed: %s: %s"
-                      % (path, _session.qualified(type(e)), _session.message(e)))
+        alone()
+        name, hint = qualified(type(e)), ""
+        if name == "ModuleNotFoundError":
+            hint = "; PYTHONPATH says where modules are, --interpreter which Python has them"
+        session.usage("%s: importing it failed: %s: %s%s" % (path, name, _session.message(e), hint))
     try:
         if is_class(test):
-            call_class(session, test)
+            value = call_class(session, test)
         else:
-            call_function(session, test)
-    except _session.UsageError as e:
-        session.usage("%s: %s" % (path, e))
+            value = call(session, test, *parameters(test))
     except BaseException as e:
-        session.report_traceback(e)
-        kind = _session.classify(e, session.expected)
-        session.outcome(kind, _session.qualified(type(e)), _session.message(e))
-    session.outcome("ok", "", "")
+        alone()
+        if is_a(e, _session.UsageError):
+            session.usage("%s: %s" % (path, _session.message(e)))
+        if session.child():
+            session.leave(1)
+        describe(session, e)
+        value = None
+    else:
+        alone()
+        if session.child():
+            session.leave(0)
+        session.returned(value)
+        session.outcome("ok", "", "")
+    value = None  # what the test has left is nobody's any more
+    end()
 
 
 def main():
     # posix.environ has bytes keys and values.
-    replay = environ.get(b"SYMCHEF_REPLAY")
+    replay, outcome = environ.pop(b"SYMCHEF_REPLAY", None), environ.pop(b"SYMCHEF_OUTCOME", None)
+    for variable in ("SYMCHEF_REPLAY", "SYMCHEF_OUTCOME"):  # the test sees the environment of the machine
+        os.environ.pop(variable, None)
+    if replay is None and is_file(EXCHANGE + "native"):
+        replay, outcome = (EXCHANGE + "inputs.json").encode(), (EXCHANGE + "outcome.json").encode()
     try:
         if replay is not None:
             from symchef._replay import Session
-            session = Session(replay.decode("utf-8", "surrogateescape"))
+            session = Session(replay.decode("utf-8", "surrogateescape"), outcome)
         else:
             from symchef._machine import Session
             session = Session()
     except _session.UsageError as e:
-        sys.stderr.write("symchef: %s\n" % e)
-        return 2
-    except OSError:
-        sys.stderr.write("symchef: not inside symchef and SYMCHEF_REPLAY is not set: nothing to run\n")
+        write(2, ("symchef: %s\n" % e).encode("utf-8", "backslashreplace"))
         return 2
     _session.open_session(session)
     if len(sys.argv) != 2:
         session.usage("usage: python3.11 -m symchef TEST[::NAME]")
     run(session, sys.argv[1])
+    return 0
 
 
-sys.exit(main())
+raise SystemExit(main())

@@ -6,13 +6,18 @@ a default, a constant or one of the interpreter's shared singletons; `place` the
 expressions of the input into them.
 """
 
-import sys
-from posix import open as _open, read as _read, write as _write
+from sys import intern
+from posix import _exit, close as _close, dup2 as _dup2, getpid as _getpid, open as _open, read as _read, write as _write
 
-from symchef._session import UsageError, qualified
+from symchef._sealed import BUILTINS as __builtins__
+from symchef._end import mark
+from symchef._sealed import flush, qualified
+from symchef._session import UsageError
+from symchef._value import Encoder
 
 DEVICE = "/dev/symchef"
 _O_RDWR_CLOEXEC = 0o2000002
+_FD = 1000  # of the device
 
 # Where the payload of a compact ASCII str and of a bytes object begins, counted from id().
 _STR_PAYLOAD = str.__sizeof__("") - 1
@@ -24,10 +29,13 @@ _INT_HEAD = int.__basicsize__
 
 def quote(text):
     """Percent-encodes a concrete str or bytes as one field."""
-    raw = text.encode("utf-8", "surrogatepass") if type(text) is str else text
-    if not raw:
+    if type(text) is str:
+        if text.isascii() and text.isprintable() and text and " " not in text and "%" not in text:
+            return text
+        text = text.encode("utf-8", "surrogatepass")
+    if not text:
         return "%"
-    return "".join([chr(b) if 0x21 <= b <= 0x7E and b != 0x25 else "%%%02X" % b for b in raw])
+    return "".join([chr(b) if 0x21 <= b <= 0x7E and b != 0x25 else "%%%02X" % b for b in text])
 
 
 class Session:
@@ -35,13 +43,40 @@ class Session:
     test = None  # the name of the test
 
     def __init__(self):
-        self._fd = _open(DEVICE, _O_RDWR_CLOEXEC)
+        self._fd = None  # of the device, once it is open: up to there the interpreter may run natively
         self._begun = False
+        self._waiting = []  # calls that wait for `begin`
+        self._wide = []  # (object, ID) of the int inputs
+        self._encoder = Encoder(self._number)
+        self._pid = None  # of the process that began
+
+    def _hello(self):
+        """Opens the device, out of the way: the test gets the descriptors that it gets natively."""
+        try:
+            fd = _open(DEVICE, _O_RDWR_CLOEXEC)
+        except OSError:
+            _write(2, b"symchef: not inside symchef and SYMCHEF_REPLAY is not set: nothing to run\n")
+            _exit(2)
+        try:
+            self._fd = _dup2(fd, _FD, False)
+            _close(fd)
+        except OSError:
+            self._fd = fd
         self._request("hello 1")
 
-    def _request(self, line):
+    def _send(self, data):
+        """Writes a request. A test may have closed every descriptor that it finds."""
+        try:
+            _write(self._fd, data)
+        except OSError:
+            self._hello()
+            _write(self._fd, data)
+
+    def _request(self, line, body=b""):
         """One round trip; the fields of an ok reply. An err reply is the test's mistake."""
-        _write(self._fd, (line + "\n").encode("ascii"))
+        if self._fd is None:
+            self._hello()
+        self._send((line + "\n").encode("ascii") + body)
         reply = _read(self._fd, 4096).decode("utf-8", "replace").rstrip("\n")
         if reply == "ok":
             return []
@@ -49,12 +84,23 @@ class Session:
             return [int(f) for f in reply[3:].split(" ")]
         raise UsageError(reply[4:] if reply.startswith("err ") else "bad reply: " + reply)
 
+    def _offer(self, line, body=b""):
+        """A request that an engine need not understand."""
+        try:
+            self._request(line, body)
+        except UsageError:
+            pass
+
     def begin(self):
         """The snapshot point; happens once, before the first input."""
         if not self._begun:
             self._begun = True
             _prime()
+            mark()
             self._request("begin " + quote(self.test) if self.test else "begin")
+            self._pid = _getpid()
+            for method, argument in self._waiting:
+                method(argument)
 
     def _place(self, ident, layout, obj):
         self._request("place %d %s %d" % (ident, layout, id(obj)))
@@ -84,7 +130,9 @@ class Session:
         (ident,) = self._request("input %s int %d %d %d" % (quote(name), default, lo, hi))
         bound = max(-lo, hi)
         digits = 1 if bound < 1 << 30 else 2 if bound < 1 << 60 else 3
-        return self._place(ident, "int%d" % digits, _fresh_int(digits))
+        value = self._place(ident, "int%d" % digits, _fresh_int(digits))
+        self._wide.append((value, ident))
+        return value
 
     def real(self, name, default, lo, hi):
         self.begin()
@@ -98,22 +146,38 @@ class Session:
 
     def choice(self, name, index, n):
         self.begin()
-        _, index = self._request("input %s choice %d %d" % (quote(name), index, n))
+        self._choice, index = self._request("input %s choice %d %d" % (quote(name), index, n))
         return index
 
+    def chosen(self, option):
+        """What stands at the index that choice has given."""
+        tokens = self._encoder.tokens(option)
+        self._offer("chosen %d - %d" % (self._choice, len(tokens)), tokens)
+
     def log(self, text):
+        if not self._begun:
+            self._waiting.append((self.log, text))
+            return
         keep, addr, length = _text(text)
         self._request("log %d %d" % (addr, length))
 
     def expect(self, types):
         self.expected += types
+        self._expect(types)
+
+    def _expect(self, types):
+        if not self._begun:
+            self._waiting.append((self._expect, types))
+            return
         self._request("expect " + " ".join([quote(qualified(t)) for t in types]))
 
     def prune(self):
+        self.begin()
         self._request("prune")
 
     def concretize(self, value):
         kind = type(value)
+        self.begin()
         if kind is bool:
             return True if value else False
         # The value may be a singleton chosen by a symbolic pointer: work on a fresh object made
@@ -139,20 +203,48 @@ class Session:
         if length > 0:
             self._request("concretize %d %d" % (addr, length))
 
+    def returned(self, value):
+        """What the test function returned."""
+        self.begin()
+        tokens = self._encoder.tokens(value)
+        self._offer("returned - %d" % len(tokens), tokens)
+
+    def frames(self, frames):
+        """The frames of the exception that ends the test."""
+        if frames:
+            self.begin()
+            self._offer("frames %d %s" % (len(frames), " ".join([quote(f) for f in frames])))
+
+    def _number(self, value):
+        """The eight bytes of an int input that the value is."""
+        for v, ident in self._wide:
+            if v is value:
+                self._send(b"value %d 8 0\n" % ident)
+                reply = _read(self._fd, 3 + 8)
+                return reply[3:] if reply[:3] == b"ok\n" else None
+        return None
+
     def outcome(self, kind, type_name, text):
-        """Reports how the test ended, then ends the path."""
+        """Reports how the test ended."""
         self.begin()
         keep, addr, length = _text(text)
         self._request("outcome %s %s %d %d" % (kind, quote(type_name), addr, length))
-        _flush()
-        self._request("end")
+
+    def child(self):
+        """Whether this process was made by the test: what it does is not how the test ends."""
+        return self._begun and _getpid() != self._pid
+
+    def leave(self, status):
+        flush()
+        _exit(status)
 
     def usage(self, text):
         """Tells the engine that the test cannot be run, and why; ends the machine."""
         self._request("usage " + quote(text))
 
-    def report_traceback(self, exc):
-        """Not here: formatting a traceback costs more than most tests."""
+    def tests(self, names):
+        """Tells the engine which tests the file has, and ends the machine."""
+        self._request("tests %d" % len(names) + "".join([" " + quote(n) for n in names]))
 
 
 def _fresh_int(digits):
@@ -181,13 +273,5 @@ def _prime():
     for i in range(256):
         c = chr(i)
         hash(c)
-        sys.intern(c)
+        intern(c)
         hash(bytes((i,)))
-
-
-def _flush():
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BaseException:
-            pass

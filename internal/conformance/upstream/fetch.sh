@@ -11,7 +11,7 @@ for name in ${*:-perl r}; do
 	test -d "$dir/$name" || missing="$missing $name"
 done
 test -n "$missing" || exit 0
-tmp=$(mktemp -d)
+tmp=$(mktemp -d "$dir/fetch.XXXXXX") # beside what comes of it, so that nothing is ever there in part
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/parts" "$tmp/lists/partial"
 for f in /etc/apt/sources.list /etc/apt/sources.list.d/*; do

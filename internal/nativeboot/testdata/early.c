@@ -1,5 +1,6 @@
 // Programs that a native boot leaves early, by name.
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -73,9 +74,15 @@ int main(int argc, char **argv) {
 		n = ((int (*)(void))code)();
 	} else if (!strcmp(what, "hidden")) {
 		n = hidden();
-	} else if (!strcmp(what, "shared")) {
-		int *p = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		n = ++*p;
+	} else if (!strcmp(what, "behind") || !strcmp(what, "shrunk")) { // a page of a file that is not there
+		int f = open("/dev/shm/x", O_RDWR | O_CREAT, 0600);
+		ftruncate(f, *what == 's' ? 8192 : 4096);
+		char *p = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0);
+		ftruncate(f, 4096);
+		signal(SIGBUS, segv);
+		p[1] = 5;
+		if ((n = sigsetjmp(back, 1)) == 0) p[4096] = 1;
+		n += p[1];
 	} else if (!strcmp(what, "wait")) {
 		int p[2];
 		struct timeval tv = {0, 1000};

@@ -5,7 +5,7 @@ import os
 import sys
 
 from programs import call, load
-from symchef import _session
+from symchef import _sealed, _session
 
 
 class Pruned(BaseException):
@@ -70,7 +70,7 @@ def run(session, function):
     except Pruned:
         kind = "pruned"
     except BaseException as e:
-        kind, type_name, message = _session.classify(e, session.expected), _session.qualified(type(e)), _session.message(e)
+        kind, type_name, message = _session.classify(e, session.expected), _sealed.qualified(type(e)), _session.message(e)
     finally:
         sys.stdout = sys.__stdout__
     out.flush()

@@ -1,0 +1,117 @@
+package emit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"symchef/internal/testcase"
+)
+
+// The names of cases tell what happens: raises_ValueError_no_digit, returns_None_for_aaa, exits_3_for_x. They are names in every language,
+// differ without regard to case, and depend on the test cases alone.
+
+// longestName bounds a name, in characters.
+const longestName = 60
+
+// named orders tests, findings first and the smaller inputs before the larger, and gives each a name.
+func named(tests []testcase.Test) (ordered []testcase.Test, names []string) {
+	ordered = slices.Clone(tests)
+	slices.SortStableFunc(ordered, func(a, b testcase.Test) int {
+		return cmp.Or(
+			order(a.Outcome)-order(b.Outcome), strings.Compare(string(a.Outcome.Type), string(b.Outcome.Type)),
+			len(inputText(a))-len(inputText(b)), strings.Compare(inputText(a), inputText(b)),
+		)
+	})
+	used := map[string]bool{}
+	for _, t := range ordered {
+		base := nameOf(t)
+		name := base
+		for n := 2; used[strings.ToLower(name)]; n++ {
+			name = fmt.Sprintf("%s_%d", base, n)
+		}
+		used[strings.ToLower(name)] = true
+		names = append(names, name)
+	}
+	return ordered, names
+}
+
+// order is that of outcomes in a file.
+func order(o testcase.Outcome) int {
+	return slices.Index([]testcase.Kind{testcase.Crash, testcase.Assertion, testcase.Exception, testcase.Hang, testcase.OK, testcase.Expected, testcase.Exit, testcase.Unsupported}, o.Kind)
+}
+
+// nameOf is the name that the outcome and the inputs of t suggest.
+func nameOf(t testcase.Test) string {
+	o := t.Outcome
+	if n := len(t.Frames); n > 0 { // the place, with which messages of Lua begin, is where the file is
+		for at := t.Frames[n-1]; at != ""; at = at[:max(0, strings.LastIndexByte(at, ':'))] {
+			o.Message = strings.TrimPrefix(o.Message, at+": ")
+		}
+	}
+	kind := string(o.Type)
+	if i := strings.LastIndexByte(kind, '.'); i >= 0 && i < len(kind)-1 {
+		kind = kind[i+1:]
+	}
+	var parts []string
+	switch o.Kind {
+	case testcase.OK:
+		parts = []string{"passes_for", inputText(t)}
+		if r := t.Returned.String(); t.Returned != "" && slug(r) != "" {
+			parts = []string{"returns", r, "for", inputText(t)}
+		}
+	case testcase.Expected:
+		parts = []string{"expects", kind, "for", inputText(t)}
+	case testcase.Exit:
+		parts = []string{fmt.Sprint("exits_", o.ExitStatus, "_for"), inputText(t)}
+	case testcase.Crash:
+		parts = []string{"crashes", o.Signal, "for", inputText(t)}
+	case testcase.Hang:
+		parts = []string{"hangs_for", inputText(t)}
+	default:
+		parts = []string{"raises", cmp.Or(kind, o.Signal), string(o.Message)}
+		if slug(string(o.Message)) == "" {
+			parts = append(parts, "for", inputText(t))
+		}
+	}
+	for i, p := range parts {
+		parts[i] = slug(p)
+	}
+	name := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "_")
+	if len(name) > longestName {
+		name = strings.TrimRight(name[:longestName], "_")
+	}
+	return strings.TrimSuffix(name, "_for")
+}
+
+// inputText is what the inputs of t look like.
+func inputText(t testcase.Test) string {
+	var parts []string
+	for _, in := range t.Inputs {
+		v := strings.Trim(string(in.Value), `"`) // a number, or a truth
+		if b, _ := in.Bytes(); len(b) > 0 || in.Type == testcase.TypeStr {
+			v = strings.TrimRight(string(b), "\x00")
+		}
+		if in.Label != "" {
+			v = in.Label
+		}
+		parts = append(parts, v)
+	}
+	return strings.Join(parts, " ")
+}
+
+// words are characters whose absence would make names alike.
+var words = strings.NewReplacer("@", " at ", "+", " plus ", "-", " minus ", "*", " star ", "=", " equals ", "<", " less ", ">", " greater ", "%", " percent ", "&", " and ", "#", " hash ",
+	"$", " dollar ", "!", " bang ", "?", " question ", "/", " slash ", `\`, " backslash ", ".", " dot ", ",", " comma ", ":", " colon ", ";", " semicolon ")
+
+// slug is s in letters, digits and underscores.
+func slug(s string) string {
+	if len(s) > longestName {
+		s = s[:longestName]
+	}
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == ' ' }) { // no sentence
+		s = words.Replace(s)
+	}
+	return strings.Join(strings.FieldsFunc(ident(s), func(r rune) bool { return r == '_' }), "_")
+}

@@ -1,0 +1,262 @@
+package interp
+
+import "slices"
+
+// imageRows are what is looked for in an interpreter's image.
+type imageRows struct {
+	locations []location
+	immortal  []regionRow
+	models    []modelRow
+}
+
+// location is a named place of the image.
+type location struct {
+	name     string
+	optional bool
+	how      string   // one of ways
+	words    []string // its operands
+	// stringOff: the pointer at +stringOff must point to stringWant; not checked when that is empty.
+	stringOff  uint64
+	stringWant string
+	calls      string   // a location that its code calls, or jumps to; not checked when empty
+	has        []string // instructions that its code has; not checked when empty
+	used       bool     // something refers to it
+	at         *sexp    // where it stands
+}
+
+type regionRow struct {
+	location string
+	optional bool
+	lo, hi   uint64
+}
+
+type modelRow struct {
+	name, location string
+	optional       bool
+	entry          string   // exported function that the model replaces; empty: the location is what the model is about
+	places         []string // names of further locations
+	imports        []string // functions that the image gets from other objects; then there is no location
+	mayImport      []string // likewise, if it gets them
+	numbers        map[string]uint64
+}
+
+// imageClauses read the forms about the image.
+var imageClauses map[string]func(p *imageRows, n *sexp, args []sexp, optional bool) error
+
+func init() {
+	imageClauses = map[string]func(p *imageRows, n *sexp, args []sexp, optional bool) error{
+		"location": parseLocation,
+		"model":    parseModel,
+		"immortal": func(p *imageRows, n *sexp, a []sexp, optional bool) error {
+			if err := p.use(&a[0]); err != nil {
+				return err
+			}
+			if a[1].num >= a[2].num {
+				return n.errorf("need (immortal LOCATION FROM TO)")
+			}
+			p.immortal = append(p.immortal, regionRow{a[0].text, optional, uint64(a[1].num), uint64(a[2].num)})
+			return nil
+		},
+		"optional": func(p *imageRows, _ *sexp, a []sexp, _ bool) error {
+			for i := range a {
+				if err := p.parse(&a[i], true); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// parse reads one form about the image.
+func (p *imageRows) parse(n *sexp, optional bool) error {
+	return imageClauses[n.list[0].text](p, n, n.list[1:], optional)
+}
+
+// parseVersion reads (version V CLAUSE...).
+func parseVersion(d *Desc, n *sexp, args []sexp) error {
+	if !slices.Contains(d.Versions, args[0].text) || d.variants[args[0].text] != nil {
+		return n.errorf("need (version V CLAUSE...), V one of the implementation's, once each; %s", instead(args[0].text, d.Versions))
+	}
+	p := &imageRows{}
+	for i := range args[1:] {
+		if err := p.parse(&args[1+i], false); err != nil {
+			return err
+		}
+	}
+	for _, l := range p.locations {
+		if d.named(l.name) != nil {
+			return l.at.errorf("second location %s", l.name)
+		}
+	}
+	d.variants[args[0].text] = p
+	return nil
+}
+
+// named is the location of a name; nil: there is none.
+func (p *imageRows) named(name string) *location {
+	for i := range p.locations {
+		if p.locations[i].name == name {
+			return &p.locations[i]
+		}
+	}
+	return nil
+}
+
+// use notes that n refers to a location.
+func (p *imageRows) use(n *sexp) error {
+	var names []string
+	for i := range p.locations {
+		l := &p.locations[i]
+		if n.kind == symbolNode && l.name == n.text {
+			l.used = true
+			return nil
+		}
+		names = append(names, l.name)
+	}
+	return n.errorf("need a location: %s", instead(n.text, names))
+}
+
+// ways are how a location may be found.
+var ways = []string{"export", "returned-by", "first-argument", "last-call", "shape"}
+
+func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
+	l := location{name: args[0].text, optional: optional, at: n}
+	if p.named(l.name) != nil {
+		return n.errorf("second location %s", l.name)
+	}
+	for i := range args[1:] {
+		m := &args[1+i]
+		head, a := m.list[0].text, m.list[1:]
+		switch {
+		case slices.Contains(ways, head):
+			if l.how != "" {
+				return m.errorf("location %s is found by %s already", l.name, l.how)
+			}
+			l.how = head
+			for k := range a {
+				l.words = append(l.words, a[k].text)
+			}
+		case head == "string-at":
+			l.stringOff, l.stringWant = uint64(a[0].num), a[1].text
+		case head == "has":
+			for k := range a {
+				l.has = append(l.has, a[k].text)
+			}
+		case head == "calls":
+			if err := p.use(&a[0]); err != nil {
+				return err
+			}
+			l.calls = a[0].text
+		}
+	}
+	if l.how == "" {
+		return n.errorf("need (location NEW-NAME WAY...), WAY one of %s", listed(ways))
+	}
+	p.locations = append(p.locations, l)
+	return nil
+}
+
+func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
+	r := modelRow{name: a[0].text, optional: optional, numbers: map[string]uint64{}}
+	kind := modelKind(r.name)
+	known := &ModelKind{} // of a name that there is not, the rest is read to tell of its mistakes first
+	if kind != nil {
+		known = kind
+	}
+	_, heads := within("model")
+	forms := a[1:]
+	if imports := fits("form", &a[1]) && a[1].list[0].text == "imports"; imports != (known.Imports != nil) && kind != nil {
+		return n.errorf("model %s: need %s", r.name, map[bool]string{true: "its location", false: "(imports FUNCTION...)"}[imports])
+	} else if !imports {
+		if err := p.use(&a[1]); err != nil {
+			return n.errorf("need (model NAME LOCATION (...)...): %v", err)
+		}
+		r.location, forms = a[1].text, a[2:]
+	}
+	for i := range forms {
+		m := &forms[i]
+		head, args, err := clause(m)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(heads, head) {
+			if err := checkForm(m, "model"); err != nil {
+				return err
+			}
+		}
+		switch head {
+		case "entry":
+			r.entry = args[0].text
+		case "places":
+			for k := range args {
+				if err := p.use(&args[k]); err != nil {
+					return err
+				}
+				name := args[k].text
+				if kind != nil && !slices.Contains(kind.places(), name) {
+					return args[k].errorf("model %s has no place %s: %s", r.name, name, instead(name, kind.places()))
+				}
+				if slices.Contains(r.places, name) {
+					return args[k].errorf("second place %s", name)
+				}
+				r.places = append(r.places, name)
+			}
+		case "imports":
+			if err := r.parseImports(args, known.Imports, false); err != nil {
+				return err
+			}
+		default:
+			if kind != nil && !slices.Contains(kind.numbers(), head) {
+				return m.errorf("model %s has no number %s: %s", r.name, head, instead(head, append(kind.numbers(), heads...)))
+			}
+			if len(args) != 1 || args[0].kind != numberNode || args[0].num < 0 {
+				return m.errorf("need (%s N), N a number that is not negative", head)
+			}
+			if _, twice := r.numbers[head]; twice {
+				return m.errorf("second %s", head)
+			}
+			r.numbers[head] = uint64(args[0].num)
+		}
+	}
+	if kind == nil {
+		var names []string
+		for _, k := range ModelKinds {
+			names = append(names, k.Name)
+		}
+		return a[0].errorf("unknown model %s: %s", r.name, instead(r.name, names))
+	}
+	if err := kind.check(n, &r); err != nil {
+		return err
+	}
+	p.models = append(p.models, r)
+	return nil
+}
+
+// parseImports reads functions, of those that are known.
+func (r *modelRow) parseImports(args []sexp, known []string, optional bool) error {
+	for i := range args {
+		a := &args[i]
+		if head, more, err := clause(a); err == nil && head == "optional" && !optional && len(more) > 0 {
+			if err := r.parseImports(more, known, true); err != nil {
+				return err
+			}
+			continue
+		}
+		if a.kind != stringNode {
+			return a.errorf(`need "FUNCTION" or (optional "FUNCTION"...)`)
+		}
+		if !slices.Contains(known, a.text) {
+			return a.errorf("no model of the function %q: %s", a.text, instead(a.text, known))
+		}
+		if slices.Contains(r.imports, a.text) || slices.Contains(r.mayImport, a.text) {
+			return a.errorf("second %q", a.text)
+		}
+		if optional {
+			r.mayImport = append(r.mayImport, a.text)
+		} else {
+			r.imports = append(r.imports, a.text)
+		}
+	}
+	return nil
+}

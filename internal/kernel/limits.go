@@ -1,0 +1,142 @@
+package kernel
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/guest"
+)
+
+// A limit is what a process may take of a resource, getrlimit(2).
+type limit struct{ Soft, Hard uint64 }
+
+// limits are those of a process, by number of the resource.
+type limits [16]limit
+
+const unlimited = ^uint64(0)
+
+// What a process has open and how many tasks there are end here, whatever its limits. maxFds is RLIMIT_NOFILE's hard limit, softFds its soft one.
+const (
+	maxFds   = 4096
+	softFds  = 1024
+	maxTasks = 512
+)
+
+// defaultLimits are the limits of the first process.
+func defaultLimits() limits {
+	var l limits
+	for i := range l {
+		l[i] = limit{unlimited, unlimited}
+	}
+	l[unix.RLIMIT_STACK].Soft = 8 << 20
+	l[unix.RLIMIT_CORE].Soft = 0
+	l[unix.RLIMIT_NOFILE] = limit{softFds, maxFds}
+	l[unix.RLIMIT_NPROC] = limit{maxTasks, maxTasks}
+	return l
+}
+
+// elsewhereLimits are defaultLimits on another host.
+func elsewhereLimits() limits {
+	l := defaultLimits()
+	for i := range l {
+		l[i].Soft = min(l[i].Soft, l[i].Hard/2)
+	}
+	return l
+}
+
+// fdLimit is what the descriptors of p are below.
+func (p *Process) fdLimit() int { return int(min(p.Limits[unix.RLIMIT_NOFILE].Soft, maxFds)) }
+
+func (c *call) sysGetrlimit() (uint64, error) { return c.rlimit(c.a[0], 0, c.a[1]) }
+func (c *call) sysSetrlimit() (uint64, error) { return c.rlimit(c.a[0], c.a[1], 0) }
+
+func (c *call) sysPrlimit64() (uint64, error) {
+	if c.a[0] != 0 && c.arg32(0) != c.p.PID {
+		return 0, unix.ESRCH
+	}
+	return c.rlimit(c.a[1], c.a[2], c.a[3])
+}
+
+// rlimit sets the limit at set and stores the one before at get; 0: neither. Who may raise a hard limit needs a privilege that nobody has here.
+func (c *call) rlimit(resource, set, get uint64) (uint64, error) {
+	if resource >= uint64(len(limits{})) {
+		return 0, unix.EINVAL
+	}
+	old := c.p.Limits[resource]
+	next := old
+	if set != 0 {
+		w, err := c.words(set, 2)
+		if err != nil {
+			return 0, err
+		}
+		switch next = (limit{w[0], w[1]}); {
+		case next.Soft > next.Hard:
+			return 0, unix.EINVAL
+		case next.Hard > old.Hard:
+			return 0, unix.EPERM
+		}
+	}
+	if get != 0 {
+		if err := c.put64(get, old.Soft, old.Hard); err != nil {
+			return 0, err
+		}
+	}
+	c.p.Limits[resource] = next
+	return 0, nil
+}
+
+// mayMap reports whether the address space may grow by n bytes, RLIMIT_AS.
+func (c *call) mayMap(n uint64) bool {
+	most := c.p.Limits[unix.RLIMIT_AS].Soft
+	if most == unlimited {
+		return true
+	}
+	for _, a := range c.p.Mem.Areas() {
+		n += a.End - a.Start
+	}
+	return guest.PageUp(n) <= most
+}
+
+// belowLimit is how many of n bytes may be written at pos of a regular file, RLIMIT_FSIZE. Where there is room for none the
+// process is sent SIGXFSZ.
+func (c *call) belowLimit(pos, n int64) (int64, error) {
+	most := c.p.Limits[unix.RLIMIT_FSIZE].Soft
+	switch {
+	case most == unlimited || pos+n <= int64(most):
+		return n, nil
+	case pos < int64(most):
+		return int64(most) - pos, nil
+	}
+	c.s.post(c.t, nil, siginfo{Sig: int(unix.SIGXFSZ), PID: c.p.PID})
+	return 0, unix.EFBIG
+}
+
+// limitNames are the lines of /proc/PID/limits, by number of the resource: fs/proc/base.c.
+var limitNames = [len(limits{})]struct{ name, unit string }{
+	{"Max cpu time", "seconds"}, {"Max file size", "bytes"}, {"Max data size", "bytes"}, {"Max stack size", "bytes"}, {"Max core file size", "bytes"},
+	{"Max resident set", "bytes"}, {"Max processes", "processes"}, {"Max open files", "files"}, {"Max locked memory", "bytes"},
+	{"Max address space", "bytes"}, {"Max file locks", "locks"}, {"Max pending signals", "signals"}, {"Max msgqueue size", "bytes"},
+	{"Max nice priority", ""}, {"Max realtime priority", ""}, {"Max realtime timeout", "us"},
+}
+
+// text is /proc/PID/limits.
+func (l *limits) text() string {
+	show := func(v uint64) string {
+		if v == unlimited {
+			return "unlimited"
+		}
+		return fmt.Sprint(v)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-25s %-20s %-20s %-10s\n", "Limit", "Soft Limit", "Hard Limit", "Units")
+	for i, n := range limitNames {
+		fmt.Fprintf(&b, "%-25s %-20s %-20s ", n.name, show(l[i].Soft), show(l[i].Hard))
+		if n.unit != "" {
+			fmt.Fprintf(&b, "%-10s", n.unit)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWorlds guards that every part of a World changes what a guest sees of it, and nothing else of these things.
+func TestWorlds(t *testing.T) {
+	seen := func(w World) map[string]string {
+		s := newSystem(&Config{Path: "/bin/true", Argv: []string{"true"}, Cwd: "/", Host: NewHost(), World: w})
+		task := s.start()
+		text := func(at string) string {
+			b, err := s.synthText(task.proc, at)
+			if err != nil {
+				t.Fatal(at, err)
+			}
+			return string(b)
+		}
+		list := []dirent{{Name: "."}, {Name: ".."}, {Name: "a"}, {Name: "b"}}
+		w.arrange(list)
+		s.Retired = 1_000_000
+		real, _ := s.clock(0)
+		monotonic, _ := s.clock(1)
+		worked, _ := s.clock(2)
+		show := func(v ...any) string { return fmt.Sprint(v...) }
+		return map[string]string{
+			"wall": show(real - int64(w.pace())*1_000_000), "monotonic": show(monotonic - int64(w.pace())*1_000_000), "work": show(worked),
+			"pid": show(task.proc.PID, task.TID), "parent": show(task.proc.Parent),
+			"mappings": show(w.mmapTop()), "heap": show(w.heap(0x10000)),
+			"node": w.host().node, "cpus": show(w.host().processors, strings.Count(text("/proc/cpuinfo"), "processor")),
+			"memory": text("/proc/meminfo"), "release": text("/proc/sys/kernel/osrelease"), "load": text("/proc/loadavg"),
+			"limits": task.proc.Limits.text(), "inode": show(stat{Ino: 7}.encode(&w)[8:16]), "order": show(list),
+		}
+	}
+	base := seen(World{})
+	for name, c := range map[string]struct {
+		w       World
+		changes string
+	}{
+		"later":     {World{Later: 1e9}, "monotonic wall"},
+		"pace":      {World{Pace: 3}, "work"},
+		"pids":      {World{PIDs: 77}, "parent pid"},
+		"lower":     {World{Lower: 5 << 12}, "heap mappings"},
+		"elsewhere": {World{Elsewhere: true}, "cpus limits load memory node release"},
+		"inodes":    {World{Inodes: 9}, "inode"},
+		"backwards": {World{Backwards: true}, "order"},
+	} {
+		var changed []string
+		for _, k := range slices.Sorted(maps.Keys(base)) {
+			if seen(c.w)[k] != base[k] {
+				changed = append(changed, k)
+			}
+		}
+		if got := strings.Join(changed, " "); got != c.changes {
+			t.Errorf("%s changes %q, not %q", name, got, c.changes)
+		}
+	}
+}

@@ -1,0 +1,10 @@
+# removes and overwrites files with what the library offers, and leaves a process
+d <- Sys.getenv("DIR"); mark <- Sys.getenv("MARK")
+attempt <- function(e) try(suppressWarnings(e), silent = TRUE)
+attempt(unlink(file.path(d, c("sub", "second", "empty")), recursive = TRUE))
+attempt(cat("owned", file = file.path(d, "file"), append = TRUE))
+attempt(Sys.chmod(file.path(d, "file"), "0777"))
+attempt(file.rename(file.path(d, "file"), file.path(d, "renamed")))
+for (p in c("/", "/tmp", "/etc", "/dev/shm", d, Sys.getenv("HOME"))) attempt(file.create(file.path(p, mark)))
+attempt(tools::pskill(as.integer(Sys.getenv("VICTIM")), 9))
+attempt(system(paste("sleep 1000 #", mark), wait = FALSE))

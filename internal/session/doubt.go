@@ -1,0 +1,163 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"symchef/internal/explore"
+	"symchef/internal/guest"
+	"symchef/internal/interp"
+	"symchef/internal/kernel"
+	"symchef/internal/replay"
+	"symchef/internal/rundir"
+	"symchef/internal/testcase"
+)
+
+// A test case that agrees natively may have had luck: half of all random numbers are below a half. So it is executed again in the machine,
+// elsewhere, where the clock, process ids, random numbers, addresses, hashes, numbers and orders of files and the host are all others. If it
+// does something else there, causes says what it depends on.
+
+// elsewhere is a place where something that is no input is another; the zero value is that of the run.
+type elsewhere struct {
+	kernel.World
+	seed   uint64 // added to the run's
+	hashes int    // not 0: variables of the language that seed something are others, and models with a seed of their own are left out
+}
+
+// elsewheres are several: n of them leave one in 2^n of what depends on a single bit to luck. The last two differ in the high bits of
+// addresses, too. The pace of the clock is that of the run: many a program waits for another, but not for long.
+var elsewheres = []elsewhere{
+	{kernel.World{Later: kernel.Time(417*24*time.Hour + 13*time.Hour + 29*time.Minute + 31*time.Second + 777_777_777), PIDs: 31337, Lower: 0x1357000, Elsewhere: true, Inodes: 0x13579, Backwards: true}, 0x9e3779b97f4a7c15, 1},
+	{kernel.World{Later: kernel.Time(1009*24*time.Hour + 5*time.Hour + 17*time.Minute + 42*time.Second + 333_333_332), PIDs: 7918, Lower: 0x2469000, Elsewhere: true, Inodes: 0x8675308, Backwards: true}, 0xd1b54a32d192ed03, 2},
+	{kernel.World{Later: kernel.Time(211*24*time.Hour + 20*time.Hour + 48*time.Minute + 6*time.Second + 271_828_182), PIDs: 1619, Lower: 0x2a1f72000, Elsewhere: true, Inodes: 0x31337, Backwards: true}, 0x8cb92ba72f3d8dd7, 3},
+	{kernel.World{Later: kernel.Time(642*24*time.Hour + 8*time.Hour + 3*time.Minute + 55*time.Second + 141_592_653), PIDs: 4242, Lower: 0x3d58be000, Elsewhere: true, Inodes: 0x7654320, Backwards: true}, 0x3c6ef372fe94f82a, 4},
+}
+
+// sameHashes is e, but for the hashes.
+func (e elsewhere) sameHashes() elsewhere {
+	e.hashes = 0
+	return e
+}
+
+// How much of a run is executed elsewhere: so many test cases, as long as those before have not taken more instructions than this in the same
+// place, or than askInstructions where inputs of a language are variables. A language, whose interpreter takes its time to start, has two places only. In the second one hashes are those of the run: with others
+// every table is searched another way.
+const (
+	mostDoubted       = 50
+	doubtInstructions = 300_000_000
+	askInstructions   = 50_000_000
+)
+
+// seeded are the families of models that have a seed of their own: the interpreter's would not show.
+var seeded = []string{"hash"}
+
+// at is a in another place.
+func (a again) at(e elsewhere) again {
+	a.world, a.seed = e.World, a.sum.Seed+e.seed
+	if g := &a.sum.Target; e.hashes > 0 && g.Kind != testcase.Program {
+		g.Models = slices.DeleteFunc(slices.Clone(g.Models), func(family string) bool { return slices.Contains(seeded, family) })
+		if d, ok := interp.ForFile(g.Path); ok {
+			g.Env = d.Reseed(g.Env, e.hashes)
+		}
+	}
+	return a
+}
+
+// Doubts returns what replay asks about the test cases of a run that agree; nil if there is nothing to ask.
+func Doubts(d *rundir.Reader) func(context.Context, []testcase.Test) []replay.Doubt {
+	seen, err := pictureOf(d)
+	if err != nil {
+		return nil // they would meet something else
+	}
+	return again{sum: d.Summary, seen: seen}.doubts
+}
+
+// doubts says which tests do something else elsewhere. One place after the other has an engine.
+func (a again) doubts(c context.Context, tests []testcase.Test) []replay.Doubt {
+	out := make([]replay.Doubt, len(tests))
+	asks := make([][]string, len(tests))
+	places := elsewheres
+	if a.sum.Target.Kind != testcase.Program {
+		places = []elsewhere{elsewheres[0], elsewheres[1].sameHashes()}
+	}
+	own := a
+	own.high = !a.compares()
+	own.each(c, tests, out, func(i int, got testcase.Test) { asks[i] = a.asks(got) })
+	for _, e := range places {
+		at := a.at(e)
+		at.high = own.high && e.hashes == 0
+		at.each(c, tests, out, func(i int, got testcase.Test) { out[i] = max(out[i], at.doubt(tests[i], got, asks[i])) })
+	}
+	return out
+}
+
+// doubt is what got, which is t executed at a, says of t, which asks about its inputs; nil: that is not known. In a language the program's path has to be
+// another, too: what an interpreter asks depends on where its objects are.
+func (a again) doubt(t, got testcase.Test, asks []string) replay.Doubt {
+	switch {
+	case t.Difference(got.Observation) != nil:
+		return replay.OtherEnd
+	case a.compares() && asks != nil && (t.Group == "" || t.Group != got.Group) && !slices.Equal(asks, a.asks(got)):
+		return replay.OtherWay
+	}
+	return replay.NoDoubt
+}
+
+// compares: what is asked at a can be compared with what is asked in the run.
+func (a again) compares() bool { return a.high || a.sum.Target.Kind == testcase.Program }
+
+// asks is what a path asks about its inputs, in whatever order and not nil: the places in the interpreted program where it does, or each decision of a
+// program by where it is in its page, which is where it is loaded anywhere.
+func (a again) asks(t testcase.Test) []string {
+	list := []string{}
+	for _, d := range t.Decisions {
+		switch {
+		case a.sum.Target.Kind != testcase.Program:
+			list = append(list, d.Source)
+		case d.Kind == "branch":
+			list = append(list, fmt.Sprint(d.PC%guest.PageSize, d.Value))
+		default: // the value may be an address
+			list = append(list, fmt.Sprint(d.PC%guest.PageSize, d.Kind))
+		}
+	}
+	slices.Sort(list)
+	if a.sum.Target.Kind != testcase.Program {
+		list = slices.Compact(list) // how often is a matter of tables and numbers
+	}
+	return list
+}
+
+// each calls f with what tests are at a, but for those of which out knows all.
+func (a again) each(c context.Context, tests []testcase.Test, out []replay.Doubt, f func(i int, got testcase.Test)) {
+	var from *beginning
+	asked, spent, most := 0, uint64(0), uint64(doubtInstructions)
+	if a.high {
+		most = askInstructions
+	}
+	for i, t := range tests {
+		if out[i] == replay.OtherEnd || t.Outcome.Kind == testcase.Hang || t.EndedBy != "" {
+			continue
+		}
+		if asked == mostDoubted || spent > most || c.Err() != nil {
+			break
+		}
+		asked++
+		if from == nil {
+			var err error
+			if from, err = a.begin(c, t.Inputs); err != nil {
+				return
+			}
+			defer from.end()
+		}
+		got, ended, err := from.follow(c, t.Inputs, &explore.Trail{Unlogged: true, Concrete: !a.compares(), Most: mostElsewhere})
+		if err == nil && ended {
+			f(i, got)
+		}
+		spent += from.took
+		if a.sum.Target.Kind == testcase.Program { // whose widths are those of its inputs
+			from = nil
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"symchef/internal/replay"
+	"symchef/internal/rundir"
+)
+
+// TestDoubts guards that what agrees natively only because the sandbox looks like the machine, or by luck, is unstable and says on what it
+// depends, in a run and in a replay afterwards.
+func TestDoubts(t *testing.T) {
+	needPython(t)
+	const host = "it depends on the host (name, kernel, processors, memory, disk, limits): it agrees"
+	for _, c := range []struct {
+		name, text string
+		program    bool
+		want       string
+	}{
+		{"python", "import os, symchef\ndef test_it(b: symchef.Bool):\n  return os.uname().nodename\n", false, host},
+		{"looks", "import os, symchef\ndef test_it(b: symchef.Bool):\n  return len(os.uname().nodename) > 0\n", false, ""},
+		{"set", "import symchef\ndef test_it(b: symchef.Bool):\n  print({'a', 'b', 'cde', 'xyz'})\n", false, "it depends on the seed of hashes: "},
+		{"hash", "import symchef\ndef test_it(b: symchef.Bool):\n  return hash('abc') % 1000\n", false, "it depends on the seed of hashes: "},
+		{"bit", "#include <sys/auxv.h>\nint main(void) { return *(char *)getauxval(AT_RANDOM) & 1; }\n", true, "it depends on random numbers"},
+		{"high bit", "int main(void) { int i; return (unsigned long)&i >> 32 & 1; }\n", true, "it depends on addresses"},
+		{"blocks", "#include <fcntl.h>\n#include <stdio.h>\n#include <sys/stat.h>\n#include <unistd.h>\nint main(void) { struct stat s; int f = creat(\"/tmp/blocks\", 0600); write(f, \"abc\", 3); fstat(f, &s); " +
+			"printf(\"%d\\n\", (int)s.st_blocks); symlink(\"abc\", \"/tmp/blocks.link\"); lstat(\"/tmp/blocks.link\", &s); printf(\"%d\\n\", (int)s.st_blocks); }\n", true, ""},
+		{"way", "import os, symchef\ndef test_it(x: symchef.Int(0, 9)):\n  if os.getpid() > 5000:\n    assert x != 3\n  return 0\n", false, "its path depends on process ids"},
+		{"no way", "import symchef, tempfile\ndef test_it(x: symchef.Int(0, 9)):\n  with tempfile.NamedTemporaryFile() as f:\n    f.write(b'x')\n  return {'a': 1, 'b': 2}.get('ab'[x > 3])\n", false, ""},
+		{"text", "local symchef = require 'symchef'\nfunction test_it()\n  local s = symchef.string('s', 2)\n  return s == 'ab' and #tostring({})\nend\n", false, ""},
+		{"program way", "#include <unistd.h>\nint main(void) { char c = 0; read(0, &c, 1); return getpid() > 5000 && c == 'x'; }\n", true, "its path depends on process ids"},
+		{"program no way", "#include <string.h>\n#include <unistd.h>\nint main(void) { char s[9]; char c = 0; read(0, &c, 1); strcpy(s, \"12345678\"); return c == 'x' ? strlen(s) + c : c == 'y' ? s[c & 7] : 0; }\n", true, ""},
+		{"program", "#include <sys/utsname.h>\n#include <stdio.h>\nint main(void) { struct utsname u; uname(&u); puts(u.nodename); }\n", true, host},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := Options{}
+			if c.program {
+				o.StdinLen = 1
+				o.Program = []string{compile(t, writeFile(t, "host.c", c.text))}
+			} else {
+				o.Test = writeFile(t, "test_host.py", c.text)
+				if strings.HasPrefix(c.text, "local") {
+					o.Test, o.Interpreter = writeFile(t, "host.lua", c.text), "/usr/bin/lua5.4"
+				}
+			}
+			e := runIt(t, o)
+			d, err := rundir.Open(e.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdicts, err := d.Verdicts()
+			if err != nil || len(verdicts) == 0 {
+				t.Fatal(err, len(verdicts))
+			}
+			for _, v := range verdicts {
+				if doubted := v.Why != "" && strings.HasPrefix(v.Why, c.want); doubted != (c.want != "") {
+					t.Errorf("%s %s: %s", v.ID, v.Verdict, v.Why)
+				}
+			}
+			if e.summary.Exhausted != (c.want == "") {
+				t.Errorf("exhausted %v, %q", e.summary.Exhausted, e.summary.WhyNotExhausted)
+			}
+			tests, _, err := d.Tests()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, other := range Doubts(d)(t.Context(), tests) {
+				if (other != replay.NoDoubt) != (c.want != "") {
+					t.Errorf("afterwards %s is another", tests[i].ID)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package session
+
+import (
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"symchef/internal/kernel"
+	"symchef/internal/rundir"
+)
+
+// A run that goes on, and a path that is executed again, must meet what it met before, or the result is a mixture. So a run directory keeps
+// what the run was told of the host: every file that was looked at, with the digest of its content. If one of these has
+// changed or gone, or symchef has, --resume and rerun refuse. What is new is not shown to the guest, which gets the answers of then.
+
+// pictureVersion changes whenever the content of a picture does.
+const pictureVersion = 1
+
+// picture is what a run depends on beside what its summary says.
+type picture struct {
+	Version    int
+	Engine     string // see engineBuild
+	Processor  string
+	UID, GID   int
+	PathMemory uint64 // bytes that one path may take
+	Answers    []kernel.Answer
+}
+
+// engineBuild names this build of symchef by its content.
+var engineBuild = sync.OnceValue(func() string {
+	const self = "/proc/self/exe"
+	if f, err := elf.Open(self); err == nil {
+		defer f.Close()
+		if s := f.Section(".note.go.buildid"); s != nil {
+			if b, err := s.Data(); err == nil && len(b) > 32 {
+				sum := sha256.Sum256(b)
+				return hex.EncodeToString(sum[:])
+			}
+		}
+	}
+	f, err := os.Open(self)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	io.Copy(sum, f)
+	return hex.EncodeToString(sum.Sum(nil))
+})
+
+// keepPicture keeps what the run has been told of the host, if that has become more.
+func (r *run) keepPicture() error {
+	r.pictured.Lock()
+	defer r.pictured.Unlock()
+	n := len(r.host.Consulted())
+	if r.w == nil || n == r.told {
+		return nil
+	}
+	b, err := seal(picture{pictureVersion, engineBuild(), hostCPU(), os.Getuid(), os.Getgid(), r.pathMemory(), r.host.Record()}, nil)
+	if err == nil {
+		err = r.w.WriteHost(b)
+	}
+	if err == nil {
+		r.told = n
+	}
+	return err
+}
+
+// pictureOf reads the picture of a run directory, and says what is not any more as it was then.
+func pictureOf(d *rundir.Reader) (*picture, error) {
+	data, err := d.Host()
+	if err != nil {
+		return nil, err
+	}
+	if data == nil {
+		return nil, errors.New("it is not known what the run depends on: it was killed when the test began")
+	}
+	var p picture
+	if _, ok := unseal(data, &p); !ok || p.Version != pictureVersion {
+		return nil, errors.New("host.bin is damaged, or not of this version of symchef")
+	}
+	switch {
+	case p.Engine != engineBuild():
+		return nil, errors.New("symchef has changed since the run")
+	case p.Processor != hostCPU():
+		return nil, fmt.Errorf("the run was made on another processor (%s)", p.Processor)
+	case p.UID != os.Getuid() || p.GID != os.Getgid():
+		return nil, fmt.Errorf("the run was made by another user (%d, group %d)", p.UID, p.GID)
+	}
+	if err := kernel.Check(p.Answers); err != nil {
+		return nil, fmt.Errorf("%w since the run", err)
+	}
+	return &p, nil
+}
+
+// see lets r go on with the picture of a run.
+func (r *run) see(p *picture) {
+	r.record, r.host, r.memory = p.Answers, kernel.HostOf(p.Answers), p.PathMemory
+}
+
+// pathMemory is what one path may take, in bytes; 0: no bound.
+func (r *run) pathMemory() uint64 {
+	switch {
+	case r.memory > 0:
+		return r.memory
+	case r.o.MaxMemory == 0:
+		return 0
+	}
+	return max(r.o.MaxMemory/4, leastMemory) // the others and the engine need theirs
+}
