@@ -36,7 +36,8 @@ var layers = map[string]string{
 	"internal/exec":                 "cpu expr guest ir jit kernel lift mem",                       // runs tasks; never calls the loop
 	"internal/device":               "",                                                            // the guest protocol's codec
 	"internal/testcase":             "",                                                            // data
-	"internal/interp":               "device ehframe expr guestlib",                                // descriptions
+	"internal/model":                "cpu exec expr ir mem",                                        // what the machine does in place of a function; knows no language, no description
+	"internal/interp":               "device ehframe expr guestlib model",                          // descriptions; those name models, and are held against their table
 	"internal/ehframe":              "",                                                            // functions and call frames of stripped ELF files
 	"internal/hlpc":                 "cpu ehframe exec expr guest interp ir kernel mem nativeboot", // calibration and tracing; never changes a state
 	"internal/high":                 "cpu exec hlpc kernel mem",                                    // paths of the interpreted program

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symchef/internal/model"
 	"symchef/internal/search"
 	"symchef/internal/session"
 	"symchef/internal/testcase"
@@ -113,7 +114,7 @@ func runCmd(status *int) *cobra.Command {
 	f.BoolVar(&o.NoCache, "no-cache", false, "neither use nor write boot snapshots")
 	f.StringVar(&o.Boot, "boot", session.BootAuto, "how the interpreter starts: natively under ptrace up to the test's import, emulated, or auto: natively if possible")
 	f.StringVar(&o.Fallback, "fallback-solver", "", "CaDiCaL's path: it is asked what the built-in solver leaves undecided")
-	f.StringVar(&opt, "opt", "all", "models of interpreter functions that would split paths: all, none, or of "+strings.Join(session.ModelFamilies(), ", ")+", commas between")
+	f.StringVar(&opt, "opt", "all", "models of interpreter functions that would split paths: all, none, or of "+strings.Join(model.Families(), ", ")+", commas between")
 	f.BoolVar(&o.Merge, "merge", false, "let one state go on for both ways of a branch that meet again soon, instead of forking: fewer paths, harder queries")
 	f.StringVar(&o.CrossCheck, "cross-check", "", "cvc5's or z3's path: it is asked about what the built-in solver finds unsatisfiable; disagreement ends the run")
 	f.StringVar(&o.Progress, "progress", "auto", "auto (a live line on a terminal), plain, none")
@@ -217,8 +218,8 @@ func parseModels(s string) ([]string, error) {
 	}
 	list := strings.Split(s, ",")
 	for _, m := range list {
-		if !slices.Contains(session.ModelFamilies(), m) {
-			return nil, fmt.Errorf("--opt %s: want all, none, or of %s", s, strings.Join(session.ModelFamilies(), ", "))
+		if !slices.Contains(model.Families(), m) {
+			return nil, fmt.Errorf("--opt %s: want all, none, or of %s", s, strings.Join(model.Families(), ", "))
 		}
 	}
 	return list, nil

@@ -9,7 +9,7 @@
 //
 // A description is one s-expression: lists in parentheses, names, numbers
 // (decimal or 0x hexadecimal, with - for negative), "strings", comments from ;
-// to the end of the line. What may stand in one is a table, forms.go, and for models modelkinds.go; all else is an error
+// to the end of the line. What may stand in one is a table, forms.go, and for models that of package model; all else is an error
 // with line and column. A name that is nothing in an interpreter is an error, too, or named where (optional ...) says so.
 //
 // A second kind of description, calibrate/*.desc, is the script by which an interpreter shows its

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"symchef/internal/model"
 )
 
 var update = flag.Bool("update", false, "write docs/descriptions.md")
@@ -14,7 +16,7 @@ var update = flag.Bool("update", false, "write docs/descriptions.md")
 const descriptionsIntro = `# Descriptions of interpreters
 
 What may stand in ` + "`internal/interp/*.desc`, `internal/interp/calibrate/*.desc`" + ` and in a file for ` + "`symchef calibrate --description`" + `. Made from the
-tables in ` + "`internal/interp/forms.go` and `modelkinds.go`" + ` by ` + "`go test -run TestDocument ./internal/interp -update`" + `.
+tables in ` + "`internal/interp/forms.go` and `internal/model/table.go`" + ` by ` + "`go test -run TestDocument ./internal/interp -update`" + `.
 
 A description is checked when it is read: a form, an operator, a model, its places and numbers, a location, a function of the C library or a layout's name that does not
 exist is an error with line and column, the word, what is meant probably, and what there is. So is a location or a ` + "`let`" + ` that nothing uses, and whatever is there twice or missing.
@@ -49,7 +51,7 @@ func TestDocument(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.usage(), in, strings.Join(how, ", "), f.meaning)
 	}
 	b.WriteString("\n## Models\n\nWithout a model exploring is as sound and as complete: none changes what a program does. A model is had whole or not at all.\n\n| model | family | location | needs | may have | meaning |\n|---|---|---|---|---|---|\n")
-	for _, k := range ModelKinds {
+	for _, k := range model.Kinds {
 		needs, may := slices.Concat(k.Places, k.Numbers), slices.Concat(k.May, k.MayNumbers)
 		if k.Entry {
 			needs = append([]string{"(entry FUNCTION)"}, needs...)

@@ -1,6 +1,10 @@
 package interp
 
-import "slices"
+import (
+	"slices"
+
+	"symchef/internal/model"
+)
 
 // imageRows are what is looked for in an interpreter's image.
 type imageRows struct {
@@ -159,8 +163,8 @@ func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
 
 func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
 	r := modelRow{name: a[0].text, optional: optional, numbers: map[string]uint64{}}
-	kind := modelKind(r.name)
-	known := &ModelKind{} // of a name that there is not, the rest is read to tell of its mistakes first
+	kind := model.Of(r.name)
+	known := &model.Kind{} // of a name that there is not, the rest is read to tell of its mistakes first
 	if kind != nil {
 		known = kind
 	}
@@ -194,8 +198,8 @@ func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
 					return err
 				}
 				name := args[k].text
-				if kind != nil && !slices.Contains(kind.places(), name) {
-					return args[k].errorf("model %s has no place %s: %s", r.name, name, instead(name, kind.places()))
+				if kind != nil && !slices.Contains(kind.AllPlaces(), name) {
+					return args[k].errorf("model %s has no place %s: %s", r.name, name, instead(name, kind.AllPlaces()))
 				}
 				if slices.Contains(r.places, name) {
 					return args[k].errorf("second place %s", name)
@@ -207,8 +211,8 @@ func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
 				return err
 			}
 		default:
-			if kind != nil && !slices.Contains(kind.numbers(), head) {
-				return m.errorf("model %s has no number %s: %s", r.name, head, instead(head, append(kind.numbers(), heads...)))
+			if kind != nil && !slices.Contains(kind.AllNumbers(), head) {
+				return m.errorf("model %s has no number %s: %s", r.name, head, instead(head, append(kind.AllNumbers(), heads...)))
 			}
 			if len(args) != 1 || args[0].kind != numberNode || args[0].num < 0 {
 				return m.errorf("need (%s N), N a number that is not negative", head)
@@ -220,13 +224,9 @@ func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
 		}
 	}
 	if kind == nil {
-		var names []string
-		for _, k := range ModelKinds {
-			names = append(names, k.Name)
-		}
-		return a[0].errorf("unknown model %s: %s", r.name, instead(r.name, names))
+		return a[0].errorf("unknown model %s: %s", r.name, instead(r.name, model.Names()))
 	}
-	if err := kind.check(n, &r); err != nil {
+	if err := r.of(kind, n); err != nil {
 		return err
 	}
 	p.models = append(p.models, r)

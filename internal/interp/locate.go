@@ -15,6 +15,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 
 	"symchef/internal/ehframe"
+	"symchef/internal/model"
 )
 
 // Image is what Locate found: addresses in the one ELF object that holds the
@@ -27,7 +28,7 @@ type Image struct {
 	Relative  bool
 	Locations map[string]uint64 // by name of the description's location clause
 	Immortal  []Region
-	Models    []Model
+	Models    []model.Binding
 	Without   []Missing // what the description marks as optional and the image does not have, in the description's order
 }
 
@@ -42,20 +43,6 @@ func (m Missing) String() string { return m.Name + ": " + m.Why }
 // Region is [Lo, Hi).
 type Region struct{ Lo, Hi uint64 }
 
-// Model names an engine function and the data slot through which the interpreter
-// calls it: the engine stores its own entry point there before main.
-//
-// With an Entry the model runs instead of the function there, and Slot is the address of a
-// variable that it looks at.
-type Model struct {
-	Name  string
-	Slot  uint64 // address of 8 bytes
-	Entry uint64 // address of a function; 0: none
-	// Places are addresses, and Numbers the description's numbers, that the model knows by name.
-	Places, Numbers map[string]uint64
-	Imports         []string // functions of other objects that the model replaces: see Bound
-}
-
 // Rebase returns a copy with base added to every address, if they are relative.
 func (img *Image) Rebase(base uint64) *Image {
 	if !img.Relative {
@@ -69,16 +56,7 @@ func (img *Image) Rebase(base uint64) *Image {
 		out.Immortal = append(out.Immortal, Region{r.Lo + base, r.Hi + base})
 	}
 	for _, m := range img.Models {
-		m.Slot += base
-		if m.Entry != 0 {
-			m.Entry += base
-		}
-		places := map[string]uint64{}
-		for k, v := range m.Places {
-			places[k] = v + base
-		}
-		m.Places = places
-		out.Models = append(out.Models, m)
+		out.Models = append(out.Models, m.Rebase(base))
 	}
 	return out
 }
@@ -201,8 +179,8 @@ func (img *Image) add(o *object, p *imageRows) error {
 }
 
 // model is a model with all that it needs.
-func (img *Image) model(o *object, m modelRow) (*Model, error) {
-	md := &Model{Name: m.name, Numbers: m.numbers, Places: map[string]uint64{}, Imports: slices.Clone(m.imports)}
+func (img *Image) model(o *object, m modelRow) (*model.Binding, error) {
+	md := &model.Binding{Name: m.name, Numbers: m.numbers, Places: map[string]uint64{}, Imports: slices.Clone(m.imports)}
 	if m.location != "" {
 		at, ok := img.Locations[m.location]
 		if !ok {

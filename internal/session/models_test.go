@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"maps"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"symchef/internal/expr"
 	"symchef/internal/interp"
 	"symchef/internal/mem"
+	"symchef/internal/model"
 	"symchef/internal/rundir"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
@@ -25,7 +25,7 @@ import (
 
 // subsets are all sets of families.
 func subsets() (out [][]string) {
-	all := ModelFamilies()
+	all := model.Families()
 	for i := range 1 << len(all) {
 		set := []string{}
 		for k, name := range all {
@@ -165,34 +165,6 @@ func TestFastPath(t *testing.T) {
 	}
 }
 
-// The table of models and the models are one: each has a function, and each function a row.
-func TestModelKinds(t *testing.T) {
-	var rows, have, functions []string
-	for _, k := range interp.ModelKinds {
-		rows = append(rows, k.Name)
-		if k.Imports != nil {
-			functions = append(functions, k.Imports...)
-			have = append(have, k.Name)
-		}
-	}
-	have = slices.Concat(have, slices.Collect(maps.Keys(models)), slices.Collect(maps.Keys(groups)))
-	slices.Sort(rows)
-	if slices.Sort(have); !slices.Equal(rows, have) {
-		t.Errorf("rows of %q, models %q", rows, have)
-	}
-	if got := slices.Sorted(maps.Keys(early)); !slices.Equal(got, slices.Sorted(slices.Values(functions))) {
-		t.Errorf("rows of functions %q, models of %q", functions, got)
-	}
-	k := interp.ModelKinds[slices.IndexFunc(interp.ModelKinds, func(k interp.ModelKind) bool { return k.Name == "deferred-identity" })]
-	places, numbers := map[string]uint64{}, map[string]uint64{}
-	for i, name := range slices.Concat(k.Places, k.May) {
-		places[name] = uint64(i + 100)
-	}
-	if hooks := newDeferred(interp.Model{Slot: 1, Places: places, Numbers: numbers}, 50); len(hooks) != len(places)+3 {
-		t.Errorf("%d hooks for %d places: the model does not know one of them", len(hooks), len(places))
-	}
-}
-
 // A Lua of another build, in which the functions have other shapes, is explored without the model: as completely, and the summary, standard
 // error and doctor's source say what it goes without.
 func TestWithout(t *testing.T) {
@@ -225,10 +197,10 @@ func TestWithout(t *testing.T) {
 
 // A function that no library of the process has goes without its model, and the run says so.
 func TestNotImported(t *testing.T) {
-	img := &interp.Image{Path: "/bin/true", Models: []interp.Model{{Name: "early-exit", Imports: []string{"memcmp", "other"}}}}
+	img := &interp.Image{Path: "/bin/true", Models: []model.Binding{{Name: "early-exit", Imports: []string{"memcmp"}}}}
 	m := exec.New(expr.New())
 	got := hookImports(m, img, mem.NewSpace())
-	want := []interp.Missing{{Name: "import memcmp", Why: "no library that /bin/true needs exports it"}, {Name: "import other", Why: "no such model"}}
+	want := []interp.Missing{{Name: "import memcmp", Why: "no library that /bin/true needs exports it"}}
 	if !slices.Equal(got, want) || len(m.Hooks) != 0 {
 		t.Errorf("%q, %d hooks", got, len(m.Hooks))
 	}

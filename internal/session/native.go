@@ -9,6 +9,7 @@ import (
 	"symchef/internal/interp"
 	"symchef/internal/kernel"
 	"symchef/internal/mem"
+	"symchef/internal/model"
 	"symchef/internal/nativeboot"
 )
 
@@ -36,17 +37,8 @@ func (o *Options) nativeLimit() time.Duration {
 
 // always returns where the models of img have hooks that do something though nothing is symbolic, the interpreter being mapped in s.
 func always(img *interp.Image, s *mem.Space) (at []uint64) {
-	for i, md := range rebased(img, s).Models {
-		switch {
-		case groups[md.Name] != nil:
-			for _, place := range concrete {
-				if a, ok := md.Places[place]; ok {
-					at = append(at, a)
-				}
-			}
-		case md.Entry == 0:
-			at = append(at, modelAt(i))
-		}
+	for i, b := range rebased(img, s).Models {
+		at = append(at, b.Concrete(model.Address(i))...)
 	}
 	return at
 }
@@ -99,8 +91,8 @@ func (w *worker) native(c context.Context, sys *kernel.System, cfg kernel.Config
 		},
 	}
 	for i, md := range r.t.found.Image.Models {
-		if code := code[md.Name]; code != nil && md.Entry == 0 {
-			b.Code[modelAt(i)] = code
+		if code := md.Kind().Native; code != nil {
+			b.Code[model.Address(i)] = code
 		}
 	}
 	atHead := false

@@ -50,7 +50,7 @@ type Options struct {
 	CrossCheck string
 	CrossEvery int
 
-	// Models are the families of models of interpreter functions to use, of ModelFamilies; nil: all. None changes
+	// Models are the families of models of interpreter functions to use, of model.Families; nil: all. None changes
 	// what the program does, all make it easier to explore.
 	Models []string
 

@@ -12,6 +12,7 @@ import (
 	guestlib "symchef/guest"
 	"symchef/internal/interp"
 	"symchef/internal/kernel"
+	"symchef/internal/model"
 	"symchef/internal/testcase"
 )
 
@@ -78,7 +79,7 @@ func resolveIn(o *Options, cwd string) (*target, error) {
 		tc: testcase.Target{Models: o.Models, Merge: o.Merge, Kind: testcase.TargetKind(d.Language), Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
 	}
 	if o.Models == nil {
-		t.tc.Models = ModelFamilies()
+		t.tc.Models = model.Families()
 	}
 	t.use()
 	return t, nil

@@ -207,9 +207,7 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := installModels(w.m, r.t.found.Image, entry); err != nil {
-			return nil, err
-		}
+		installModels(w.m, r.t.found.Image, entry)
 		if sys := r.snapshot(cfg); sys != nil {
 			root = state.New(sys)
 			r.track(sys)

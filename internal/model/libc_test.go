@@ -1,10 +1,11 @@
-package session
+package model
 
 import (
 	"encoding/hex"
 	"fmt"
 	"maps"
 	osexec "os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,32 +19,32 @@ import (
 	"symchef/internal/seed"
 )
 
-// Addresses of the tests of early.
+// Addresses of the tests.
 const (
-	earlyCode  = 0x10000
-	earlyFirst = 0x20000
-	earlyOther = 0x22000
-	earlyStack = 0x24000
+	codeAt  = 0x10000
+	firstAt = 0x20000
+	otherAt = 0x22000
+	stackAt = 0x24000
 )
 
-// earlyCall is a processor that has just called a function, at a path that knows nothing.
-func earlyCall(t *testing.T, m *exec.Machine) (*cpu.CPU, *mem.Space, mem.Area) {
+// called is a processor that has just called a function, at a path that knows nothing.
+func called(t *testing.T, m *exec.Machine) (*cpu.CPU, *mem.Space, mem.Area) {
 	t.Helper()
 	s := mem.NewSpace()
-	for _, at := range []uint64{earlyCode, earlyFirst, earlyOther, earlyStack} {
+	for _, at := range []uint64{codeAt, firstAt, otherAt, stackAt} {
 		if err := s.Map(at, 0x1000, guest.ProtRead|guest.ProtWrite, nil, 0, "x"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	m.Concretize(s, &exec.Facts{}, 0, 0) // these are m's facts from now on
-	c := &cpu.CPU{PC: earlyCode + 16}
-	c.Set(ir.RSP, earlyStack+8)
-	return c, s, *s.Find(earlyCode)
+	c := &cpu.CPU{PC: codeAt + 16}
+	c.Set(ir.RSP, stackAt+8)
+	return c, s, *s.Find(codeAt)
 }
 
-// Models without early exit return what the C library returns, for many values of their symbolic operands.
-func TestEarlyResults(t *testing.T) {
-	bin := compile(t, "testdata/early.c", "-O0", "-fno-builtin")
+// Guards: models without early exit return what the C library returns natively, for many values of their symbolic operands.
+func TestLibcRandom(t *testing.T) {
+	bin := compile(t, "testdata/libc.c", "-O0", "-fno-builtin")
 	r := seed.Rand(t)
 	var queries strings.Builder
 	type answer struct {
@@ -52,7 +53,7 @@ func TestEarlyResults(t *testing.T) {
 	}
 	var answers []answer
 	letters := []byte{0, 1, 'a', 'b', 0x7f, 0x80, 0xff}
-	names := slices.Sorted(maps.Keys(early))
+	names := slices.Sorted(maps.Keys(libc))
 	for round := range 150 * len(names) {
 		name := names[round%len(names)]
 		compares := strings.Contains(name, "cmp")
@@ -60,12 +61,12 @@ func TestEarlyResults(t *testing.T) {
 		points := strings.HasSuffix(name, "chr") || name == "strpbrk"
 		m := exec.New(expr.New())
 		e := m.Ctx
-		c, s, area := earlyCall(t, m)
+		c, s, area := called(t, m)
 		few := letters[:1+r.IntN(len(letters))]
 		letter := func() byte { return few[r.IntN(len(few))] }
 		inputs := [2]mem.Bytes{}
 		vars := 0
-		for k, at := range []uint64{earlyFirst, earlyOther} {
+		for k, at := range []uint64{firstAt, otherAt} {
 			at += 0x3c0 + r.Uint64N(64) // a granule may end among them
 			n := 1 + r.IntN(20)
 			b := mem.Bytes{Data: make([]byte, n+1), Sym: make([]expr.Ref, n+1)} // a NUL at the end
@@ -103,14 +104,14 @@ func TestEarlyResults(t *testing.T) {
 			needleVar, needle = e.Var("c", 8), 0
 			c.SetSym(ir.RSI, 0, e.ZExt(needleVar, 64))
 		}
-		handled, stop := earlyExit(early[name], area)(m, c, s)
+		handled, stop := EarlyExit(name, area)(m, c, s)
 		if stop != nil {
 			t.Fatalf("%s stopped: %+v", name, stop)
 		}
 		if !handled {
 			continue
 		}
-		if c.PC != 0 || c.R[ir.RSP] != earlyStack+16 {
+		if c.PC != 0 || c.R[ir.RSP] != stackAt+16 {
 			t.Fatalf("%s returned to %#x, stack %#x", name, c.PC, c.R[ir.RSP])
 		}
 		for try := range 8 {
@@ -178,6 +179,20 @@ func TestEarlyResults(t *testing.T) {
 	}
 }
 
+// compile builds a C program, or skips where gcc is missing.
+func compile(t *testing.T, src string, flags ...string) string {
+	t.Helper()
+	gcc, err := osexec.LookPath("gcc")
+	if err != nil {
+		t.Skip("skipped: gcc is not installed")
+	}
+	out := filepath.Join(t.TempDir(), "prog")
+	if b, err := osexec.Command(gcc, append(append([]string{"-o", out}, flags...), src)...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, b)
+	}
+	return out
+}
+
 // countTo is a table of eight counts up to n.
 func countTo(n uint64) []uint64 {
 	l := make([]uint64, 8)
@@ -189,44 +204,44 @@ func countTo(n uint64) []uint64 {
 
 // The code runs where a model cannot tell the result: all is concrete, a pointer is symbolic, memory ends before the result
 // is settled, the limit may be anything, or the address is that of something else.
-func TestEarlyDeclines(t *testing.T) {
+func TestLibcDeclines(t *testing.T) {
 	for name, change := range map[string]func(*exec.Machine, *cpu.CPU, *mem.Space, *mem.Area){
 		"concrete": func(m *exec.Machine, c *cpu.CPU, s *mem.Space, _ *mem.Area) {
-			s.Write(earlyFirst, []byte("abc\x00"))
+			s.Write(firstAt, []byte("abc\x00"))
 		},
 		"pointer": func(m *exec.Machine, c *cpu.CPU, s *mem.Space, _ *mem.Area) {
-			c.SetSym(ir.RDI, earlyFirst, m.Ctx.Var("p", 64))
+			c.SetSym(ir.RDI, firstAt, m.Ctx.Var("p", 64))
 		},
 		"unreadable": func(m *exec.Machine, c *cpu.CPU, s *mem.Space, _ *mem.Area) {
-			c.Set(ir.RDI, earlyFirst+0xffd)
-			s.WriteSym(earlyFirst+0xffd, mem.Bytes{Data: make([]byte, 3), Sym: []expr.Ref{m.Ctx.Var("x", 8), m.Ctx.Var("y", 8), m.Ctx.Var("z", 8)}})
+			c.Set(ir.RDI, firstAt+0xffd)
+			s.WriteSym(firstAt+0xffd, mem.Bytes{Data: make([]byte, 3), Sym: []expr.Ref{m.Ctx.Var("x", 8), m.Ctx.Var("y", 8), m.Ctx.Var("z", 8)}})
 		},
 		"elsewhere": func(m *exec.Machine, c *cpu.CPU, s *mem.Space, a *mem.Area) { a.Name = "other" },
 	} {
-		for f, model := range early {
+		for f := range libc {
 			m := exec.New(expr.New())
-			c, s, area := earlyCall(t, m)
-			c.Set(ir.RDI, earlyFirst)
-			c.Set(ir.RSI, earlyOther)
+			c, s, area := called(t, m)
+			c.Set(ir.RDI, firstAt)
+			c.Set(ir.RSI, otherAt)
 			c.Set(ir.RDX, 0x1001)
 			if f == "strnlen" {
 				c.Set(ir.RSI, 0x1001)
 			}
-			s.WriteSym(earlyFirst, mem.Bytes{Data: []byte{0}, Sym: []expr.Ref{m.Ctx.Var("b", 8)}})
-			s.Write(earlyOther, []byte("abc\x00"))
+			s.WriteSym(firstAt, mem.Bytes{Data: []byte{0}, Sym: []expr.Ref{m.Ctx.Var("b", 8)}})
+			s.Write(otherAt, []byte("abc\x00"))
 			change(m, c, s, &area)
 			before := *c
-			if handled, stop := earlyExit(model, area)(m, c, s); handled || stop != nil || c.PC != before.PC {
+			if handled, stop := EarlyExit(f, area)(m, c, s); handled || stop != nil || c.PC != before.PC {
 				t.Errorf("%s, %s: handled %v, %+v", name, f, handled, stop)
 			}
 		}
 	}
 	m := exec.New(expr.New())
-	c, s, area := earlyCall(t, m)
-	c.Set(ir.RDI, earlyFirst)
+	c, s, area := called(t, m)
+	c.Set(ir.RDI, firstAt)
 	c.Set(ir.RSI, 'a')
 	c.SetSym(ir.RDX, 1, m.Ctx.Var("n", 64))
-	if handled, _ := earlyExit(early["memchr"], area)(m, c, s); handled {
+	if handled, _ := EarlyExit("memchr", area)(m, c, s); handled {
 		t.Error("memchr with an unbounded limit is handled")
 	}
 }
