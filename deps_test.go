@@ -15,7 +15,7 @@ import (
 // and nothing else of the module. Data flows one way: image -> block -> state ->
 // outcome -> path -> test case -> run directory -> replay, emit.
 var layers = map[string]string{
-	"guest":                         "",                                                            // the guest library's files, embedded
+	"languages":                     "",                                                            // what is known of each language, embedded
 	"internal/guest":                "",                                                            // vocabulary
 	"internal/expr":                 "softfp",                                                      // expressions know nothing of machines
 	"internal/smtlib":               "expr softfp",                                                 // print and parse
@@ -37,7 +37,7 @@ var layers = map[string]string{
 	"internal/device":               "",                                                            // the guest protocol's codec
 	"internal/testcase":             "",                                                            // data
 	"internal/model":                "cpu exec expr ir mem",                                        // what the machine does in place of a function; knows no language, no description
-	"internal/interp":               "device ehframe expr guestlib model",                          // descriptions; those name models, and are held against their table
+	"internal/interp":               "device ehframe expr languages model",                         // descriptions; those name models, and are held against their table
 	"internal/ehframe":              "",                                                            // functions and call frames of stripped ELF files
 	"internal/hlpc":                 "cpu ehframe exec expr guest interp ir kernel mem nativeboot", // calibration and tracing; never changes a state
 	"internal/high":                 "cpu exec hlpc kernel mem",                                    // paths of the interpreted program
@@ -89,9 +89,6 @@ func TestLayers(t *testing.T) {
 				continue
 			}
 			p = strings.TrimPrefix(strings.TrimPrefix(p, "symchef/"), "internal/")
-			if p == "guest" && im.Name != nil {
-				p = im.Name.Name
-			}
 			if !ok[p] {
 				t.Errorf("%s imports %s, which %s may not", path, p, dir)
 			}

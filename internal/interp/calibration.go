@@ -1,18 +1,17 @@
 package interp
 
 import (
-	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-)
 
-//go:embed calibrate/*.desc
-var calibrations embed.FS
+	"symchef/languages"
+)
 
 // MarkDir is the folder that calibration scripts look into: asking for MarkDir/NAME
 // begins window NAME of the trace, any other name ends it. No such file exists.
@@ -37,7 +36,7 @@ const (
 )
 
 // Calibration says how an interpreter of one language is made to show its
-// high-level program counter. See calibrate/lua.desc for each clause.
+// high-level program counter. See languages/lua/calibrate.desc for each clause.
 type Calibration struct {
 	Language     string
 	Interpreters []string // programs whose names begin so are of this language
@@ -124,24 +123,32 @@ func (c *Calibration) Environ(base []string) []string {
 }
 
 var allCalibrations = sync.OnceValue(func() []*Calibration {
-	files, err := calibrations.ReadDir("calibrate")
-	if err != nil {
-		panic(err)
-	}
 	var out []*Calibration
-	for _, f := range files {
-		src, err := calibrations.ReadFile("calibrate/" + f.Name())
-		if err != nil {
-			panic(err)
+	for _, f := range languages.All() {
+		if !f.Has(languages.Calibration) {
+			continue
 		}
-		c, err := ParseCalibration(string(src))
+		c, err := LoadCalibration(f)
 		if err != nil {
-			panic("interp: " + f.Name() + ":" + err.Error()) // a test parses it
+			panic("interp: " + err.Error()) // a test parses it
 		}
 		out = append(out, c)
 	}
 	return out
 })
+
+// LoadCalibration reads the calibration of a language's folder. Errors begin with FOLDER/FILE:LINE:COLUMN.
+func LoadCalibration(f languages.Folder) (*Calibration, error) {
+	src, err := fs.ReadFile(f.Files, languages.Calibration)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ParseCalibration(string(src))
+	if err != nil {
+		return nil, fmt.Errorf("%s/%s:%w", f.Name, languages.Calibration, err)
+	}
+	return c, nil
+}
 
 // Calibrations returns the embedded ones, sorted by language.
 func Calibrations() []*Calibration { return allCalibrations() }

@@ -1,18 +1,15 @@
 package interp
 
 import (
-	"embed"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	guestlib "symchef/guest"
+	"symchef/languages"
 )
-
-//go:embed *.desc
-var descriptions embed.FS
 
 // Desc describes how one language is run and explored. It is immutable.
 type Desc struct {
@@ -23,7 +20,7 @@ type Desc struct {
 	Default    string   // absolute path used when PATH has no supported one
 	Impl       string   // what the interpreter must say that it is
 	Versions   []string // "3.11": that it may be
-	Guest      string   // its folder in the guest library
+	Folder     languages.Folder
 	ask        []string // arguments that make it say what it is: implementation, version, path, NAME=VALUE..., a line each
 	venv       *virtualRule
 	argv       []string
@@ -32,6 +29,7 @@ type Desc struct {
 	Layouts    map[string]*Layout
 	imageRows
 	variants map[string]*imageRows // more of them for one version
+	root     *sexp                 // the form that it was read from
 }
 
 // virtualRule says what a virtual environment of the language looks like.
@@ -57,24 +55,36 @@ type envRule struct {
 
 // all parses the embedded descriptions once.
 var all = sync.OnceValue(func() []*Desc {
-	files, err := descriptions.ReadDir(".")
-	if err != nil {
-		panic(err)
-	}
 	var out []*Desc
-	for _, f := range files {
-		src, err := descriptions.ReadFile(f.Name())
-		if err != nil {
-			panic(err)
+	for _, f := range languages.All() {
+		if !f.Has(languages.Description) {
+			continue
 		}
-		d, err := Parse(string(src))
+		d, err := Load(f)
 		if err != nil {
-			panic("interp: " + f.Name() + ":" + err.Error()) // a test parses it
+			panic("interp: " + err.Error()) // a test parses it
 		}
 		out = append(out, d)
 	}
 	return out
 })
+
+// Load reads the description of a language's folder. Errors begin with FOLDER/FILE:LINE:COLUMN.
+func Load(f languages.Folder) (*Desc, error) {
+	src, err := fs.ReadFile(f.Files, languages.Description)
+	if err != nil {
+		return nil, err
+	}
+	d, err := Parse(string(src))
+	if err == nil {
+		d.Folder = f
+		err = d.guestFiles()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s/%s:%w", f.Name, languages.Description, err)
+	}
+	return d, nil
+}
 
 // All returns the descriptions, sorted by language.
 func All() []*Desc { return all() }
@@ -144,7 +154,7 @@ func (d *Desc) Environ(base []string, guestDir string) []string {
 }
 
 // GuestDir is where the machine shows the language's guest library.
-func (d *Desc) GuestDir() string { return "/symchef/guest/" + d.Guest }
+func (d *Desc) GuestDir() string { return languages.Root + "/" + d.Language }
 
 // Parse reads a description. Errors begin with LINE:COLUMN.
 func Parse(src string) (*Desc, error) {
@@ -201,7 +211,6 @@ func init() {
 		},
 		"candidates": func(d *Desc, n *sexp, a []sexp) (err error) { d.Candidates, err = stringsOf(n, a); return },
 		"default":    func(d *Desc, n *sexp, a []sexp) (err error) { d.Default, err = stringOf(n, a); return },
-		"guest":      func(d *Desc, n *sexp, a []sexp) (err error) { d.Guest, err = stringOf(n, a); return },
 		"implementation": func(d *Desc, n *sexp, a []sexp) error {
 			d.Impl = a[0].text
 			for i := range a[1:] {
@@ -258,26 +267,20 @@ func (d *Desc) finish(root *sexp) error {
 			}
 		}
 	}
-	return d.guestFiles(root)
+	d.root = root
+	return nil
 }
 
-// guestFiles looks for the files of the guest library that d names.
-func (d *Desc) guestFiles(root *sexp) error {
-	folders, err := fs.ReadDir(guestlib.FS(), ".")
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, f := range folders {
-		names = append(names, f.Name())
-	}
-	if !slices.Contains(names, d.Guest) {
-		return find(root, "guest").errorf("no guest library has the folder %q: %s", d.Guest, instead(d.Guest, names))
+// guestFiles looks for the guest library, and the files of it that d names.
+func (d *Desc) guestFiles() error {
+	lib, ok := d.Folder.Guest()
+	if !ok {
+		return d.root.errorf("there is no guest library beside it")
 	}
 	for _, a := range d.argv {
 		if file, ok := strings.CutPrefix(a, guestWord+"/"); ok {
-			if _, err := fs.Stat(guestlib.FS(), d.Guest+"/"+file); err != nil {
-				return find(root, "argv").errorf("the guest library %s has no file %q", d.Guest, file)
+			if _, err := fs.Stat(lib, file); err != nil {
+				return find(d.root, "argv").errorf("the guest library has no file %q", file)
 			}
 		}
 	}

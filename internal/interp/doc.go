@@ -1,5 +1,5 @@
-// Package interp holds interpreter descriptions: one declarative file per
-// language (python.desc) that says how to start the interpreter, where its hash
+// Package interp reads interpreter descriptions: one declarative file per
+// language (languages/NAME/language.desc) that says how to start the interpreter, where its hash
 // slot is, and what its objects look like.
 //
 //	d, ok := interp.ForFile("/abs/test_x.py")
@@ -12,11 +12,10 @@
 // to the end of the line. What may stand in one is a table, forms.go, and for models that of package model; all else is an error
 // with line and column. A name that is nothing in an interpreter is an error, too, or named where (optional ...) says so.
 //
-// A second kind of description, calibrate/*.desc, is the script by which an interpreter shows its
-// high-level program counter; lua.desc there documents its clauses.
+// A second kind of description, calibrate.desc beside it, is the script by which an interpreter shows its
+// high-level program counter; languages/lua/calibrate.desc documents its clauses.
 //
-// To add a language: write NAME.desc here and guest/NAME, add it to the embed
-// line of desc.go, and test its layouts against the running interpreter.
+// To add a language: make its folder in languages, and test its layouts against the running interpreter.
 //
 // Glossary: d a description, img an image, l a layout, n a node of the file.
 package interp

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write docs/descriptions.md")
 
 const descriptionsIntro = `# Descriptions of interpreters
 
-What may stand in ` + "`internal/interp/*.desc`, `internal/interp/calibrate/*.desc`" + ` and in a file for ` + "`symchef calibrate --description`" + `. Made from the
+What may stand in ` + "`languages/*/language.desc`, `languages/*/calibrate.desc`" + ` and in a file for ` + "`symchef calibrate --description`" + `. Made from the
 tables in ` + "`internal/interp/forms.go` and `internal/model/table.go`" + ` by ` + "`go test -run TestDocument ./internal/interp -update`" + `.
 
 A description is checked when it is read: a form, an operator, a model, its places and numbers, a location, a function of the C library or a layout's name that does not

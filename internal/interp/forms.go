@@ -23,7 +23,7 @@ type form struct {
 
 // forms is the table of what may stand in a description, in the order of docs/descriptions.md.
 var forms = []form{
-	{"language", "", "name form*", false, false, "how programs of a language are run and explored: a file of internal/interp"},
+	{"language", "", "name form*", false, false, "how programs of a language are run and explored: languages/NAME/language.desc"},
 	{"suffixes", "language", "text+", true, false, "of test files, with the dot"},
 	{"tests", "language", "text+", false, false, "what parts the word test from the rest of the name of a file that counts as tests in a folder: _ for test_x and x_test"},
 	{"candidates", "language", "text+", true, false, "names to look for on PATH, in order"},
@@ -31,7 +31,6 @@ var forms = []form{
 	{"implementation", "language", "text text+", true, false, "what the interpreter must say that it is, and the versions that are known"},
 	{"ask", "language", "text+", true, false, "arguments that make it say so: implementation, version and path, a line each, then NAME=VALUE of its environment"},
 	{"virtualenv", "language", "text text text text+", false, false, "virtual environments: the variable with the present one's folder, a file in such a folder, the interpreter in it, names of the folder beside a project"},
-	{"guest", "language", "text", true, false, "the folder of the guest library"},
 	{"argv", "language calibration", "value+", true, false, `arguments after argv[0]: strings; test, the test as PATH[::NAME], or script, that of a calibration; (guest "FILE"), a file of the guest library`},
 	{"env", "language calibration", "form+", false, false, "the environment"},
 	{"set", "env", "text value", false, true, "a variable, and its value: a string, or guest, the folder of the guest library. Variables are texts that the interpreter has"},
@@ -66,7 +65,7 @@ var forms = []form{
 	{"payload", "layout", "n", false, false, "the offset of the bytes of a sequence"},
 	{"each", "layout", "value", false, true, "a condition on each byte"},
 
-	{"calibration", "", "name form*", false, false, "how an interpreter shows its high-level program counter: a file of internal/interp/calibrate, or --description"},
+	{"calibration", "", "name form*", false, false, "how an interpreter shows its high-level program counter: languages/NAME/calibrate.desc, or --description"},
 	{"interpreters", "calibration", "text+", true, false, "programs whose names begin so speak the language"},
 	{"suffix", "calibration", "text", false, false, "of scripts, with the dot"},
 	{"script", "calibration", "value+", true, false, "lines, and (repeat N LINE...)"},

@@ -1,11 +1,16 @@
 package interp
 
-import "testing"
+import (
+	"io/fs"
+	"testing"
+
+	"symchef/languages"
+)
 
 // FuzzCalibration reads damaged descriptions of calibrations.
 func FuzzCalibration(f *testing.F) {
-	for _, c := range []string{"python", "lua"} {
-		if b, err := calibrations.ReadFile("calibrate/" + c + ".desc"); err == nil {
+	for _, l := range languages.All() {
+		if b, err := fs.ReadFile(l.Files, languages.Calibration); err == nil {
 			f.Add(string(b))
 		}
 	}

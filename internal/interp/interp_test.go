@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
+
+	"symchef/languages"
 )
 
 func TestArgvEnviron(t *testing.T) {
@@ -36,7 +39,7 @@ func TestArgvEnviron(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	const head = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (guest "lua") (argv test) (location r (export "R")) `
+	const head = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test) (location r (export "R")) `
 	if _, err := Parse(head + ")"); err != nil {
 		t.Fatal(err)
 	}
@@ -47,15 +50,15 @@ func TestParseRefuses(t *testing.T) {
 		{"(language x)", "clause suffixes is missing"},
 		{"(languag x)", "need (language"},
 		{"\n(language x (foo))", "2:13: unknown clause foo"},
-		{`(language x (guest "a") (guest "b"))`, "second guest"},
-		{`(language x (guest "a\n"))`, "without backslashes"},
-		{`(language x (guest "a`, "string without its end"},
+		{`(language x (default "a") (default "b"))`, "second default"},
+		{`(language x (default "a\n"))`, "without backslashes"},
+		{`(language x (default "a`, "string without its end"},
 		{`(language X)`, "name \"X\""},
 		{`(language x (argv "-m"))`, "does not mention test"},
 		{`(language x (model m nowhere))`, "need (model"},
 		{`(language x (immortal 1 0z 2))`, `"0z" is not a number`},
 		{`(language x (immortal 1 99999999999999999999 2))`, "is not a number"},
-		{`(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (guest "x") (argv test) (location a (returned-by "F")))`, "must be an export"},
+		{`(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test) (location a (returned-by "F")))`, "must be an export"},
 		{`(language x (implementation "x"))`, "need (implementation"},
 		{head + `(version "2.0" (location a (export "A"))))`, "need (version"},
 		{head + `(version "1.0" (layout l)))`, "unknown clause layout"},
@@ -97,13 +100,26 @@ func TestParseRefuses(t *testing.T) {
 		{head + `(model hash-length (imports "memcmp")))`, "need its location"},
 		{head + `(model early-exit r))`, "need (imports"},
 		{head + `(optional (suffixes ".y")))`, "unknown clause suffixes in optional"},
-		{`(language x (guest "pyhton") (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test) (location r (export "R")))`, `did you mean python?`},
-		{`(language x (guest "lua") (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0" "2.0") (ask "v") (argv test) (location r (export "R")) (version "1.0" (model early-exit (imports "memcmp"))))`, `there is no (version "2.0" ...)`},
-		{`(language x (guest "lua") (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test (guest "symchf.lua")) (location r (export "R")))`, `has no file "symchf.lua"`},
+		{`(language x  (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0" "2.0") (ask "v") (argv test) (location r (export "R")) (version "1.0" (model early-exit (imports "memcmp"))))`, `there is no (version "2.0" ...)`},
 	} {
 		_, err := Parse(tt.src)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got %v, want %q", tt.src, err, tt.want)
+		}
+	}
+}
+
+// A folder whose description names files that are not there.
+func TestLoadRefuses(t *testing.T) {
+	const desc = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test (guest "lib.x")) (location r (export "R")))`
+	for _, tt := range []struct{ file, want string }{
+		{"", "mine/language.desc:1:1: there is no guest library"},
+		{"guest/libx", `mine/language.desc:1:98: the guest library has no file "lib.x"`},
+		{"guest/lib.x", ""},
+	} {
+		_, err := Load(languages.Folder{Name: "mine", Files: fstest.MapFS{"language.desc": {Data: []byte(desc)}, tt.file: {}}})
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: got %v, want %q", tt.file, err, tt.want)
 		}
 	}
 }

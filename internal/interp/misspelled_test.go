@@ -85,7 +85,11 @@ var shown = []string{"candidates", "default", "virtualenv", "ask", "argv", "set"
 // A word of a description that is misspelled is an error when the description is read or when its interpreter is looked at, or what
 // went with it is named. What is found without a word is not another place. Every word, three ways, on every interpreter that is installed.
 func TestMisspelled(t *testing.T) {
-	for _, file := range []string{"python.desc", "lua.desc", "r.desc"} {
+	files, err := filepath.Glob("../../languages/*/language.desc")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -178,7 +182,7 @@ func misspelled(d *Desc, src string, w word, path, version string) (how, what st
 
 // A name that is misspelled as another one that exists is told by what was found: by a check of its own, or because something else is there already.
 func TestAnotherName(t *testing.T) {
-	b, err := os.ReadFile("lua.desc")
+	b, err := os.ReadFile("../../languages/lua/language.desc")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +206,7 @@ func TestAnotherName(t *testing.T) {
 
 // The words of calibrations, their scripts aside.
 func TestMisspelledCalibration(t *testing.T) {
-	files, err := filepath.Glob("calibrate/*.desc")
+	files, err := filepath.Glob("../../languages/*/calibrate.desc")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
 	}

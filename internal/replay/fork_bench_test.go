@@ -11,7 +11,7 @@ import (
 // BenchmarkFork replays the same test cases by starts of their own and by a server, one at a time, and tells cases per second of
 // both, their ratio, and the ratio of the processor time that the processes of the replay took.
 func BenchmarkFork(b *testing.B) {
-	for _, l := range languages {
+	for _, l := range speaking {
 		b.Run(l.name, func(b *testing.B) {
 			g, opt := l.in(b, l.count)
 			opt.Parallel = 1

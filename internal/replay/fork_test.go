@@ -20,7 +20,7 @@ type language struct {
 	count string
 }
 
-var languages = []language{
+var speaking = []language{
 	{"python", python, ".py", func(f string) []string { return []string{python, "-m", "symchef", f} },
 		[]string{"PYTHONPATH=" + testcase.GuestRoot + "/python", "PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0", "PATH=/usr/bin:/bin"},
 		"import symchef, json, argparse\nprint('early')\ndef test_n(n: symchef.Int()):\n    print(n)\n    if n % 3 == 0: raise ValueError(n)\n"},
@@ -70,7 +70,7 @@ func (l language) counting(file string, cases int) (tests []testcase.Test) {
 
 // Replay by a server and by starts of their own give the same verdicts, and the server is used.
 func TestFork(t *testing.T) {
-	for _, l := range languages {
+	for _, l := range speaking {
 		t.Run(l.name, func(t *testing.T) {
 			g, opt := l.in(t, l.count)
 			for _, opt.Mode = range []Mode{Namespaces} {
@@ -104,7 +104,7 @@ func TestSlowStart(t *testing.T) {
 	if err := Probe(context.Background(), Namespaces); err != nil {
 		t.Skipf("skipped: %v", err)
 	}
-	l := languages[0]
+	l := speaking[0]
 	g, opt := l.in(t, "import time\ntime.sleep(1.5)\n"+l.count)
 	opt.Mode, opt.Parallel, opt.Limits.Time = Namespaces, 1, time.Second
 	rep, err := Run(context.Background(), g, l.counting(g.Path, 2), opt)

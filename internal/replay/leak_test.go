@@ -128,7 +128,7 @@ func TestLeaks(t *testing.T) {
 	if err := Probe(context.Background(), Namespaces); err != nil {
 		t.Skipf("skipped: %v", err)
 	}
-	g, opt := languages[0].in(t, leakTest)
+	g, opt := speaking[0].in(t, leakTest)
 	opt.Mode, opt.Parallel, opt.Limits.Time = Namespaces, 1, time.Minute
 	ok := testcase.Outcome{Kind: testcase.OK}
 	var tests []testcase.Test
@@ -187,7 +187,7 @@ func TestUnfit(t *testing.T) {
 			if strings.Contains(c.setup, "_exit") {
 				o = testcase.Outcome{Kind: testcase.Exit} // of status 0
 			}
-			g, opt := languages[0].in(t, c.setup+"\nimport symchef\ndef test_n(n: symchef.Int()):\n    pass\n")
+			g, opt := speaking[0].in(t, c.setup+"\nimport symchef\ndef test_n(n: symchef.Int()):\n    pass\n")
 			opt.Mode, opt.Parallel = Namespaces, 1
 			var tests []testcase.Test
 			for _, id := range []string{"1", "2"} {

@@ -35,7 +35,7 @@ func TestHostileLibrary(t *testing.T) {
 		{"conditions.R", 14, 9},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
-			file, err := filepath.Abs(filepath.Join("../../guest/testdata/hostile", tt.file))
+			file, err := filepath.Abs(filepath.Join("../../languages/testdata/hostile", tt.file))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	guestlib "symchef/guest"
 	"symchef/internal/disk"
 	"symchef/internal/explore"
 	"symchef/internal/high"
@@ -23,6 +22,7 @@ import (
 	"symchef/internal/rundir"
 	"symchef/internal/solver"
 	"symchef/internal/testcase"
+	"symchef/languages"
 )
 
 // run is one run in progress.
@@ -652,7 +652,7 @@ func GuestLibrary() (lib string, cleanup func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if err := guestlib.Extract(filepath.Join(dir, "lib")); err != nil {
+	if err := languages.Extract(filepath.Join(dir, "lib")); err != nil {
 		cleanup()
 		return "", nil, err
 	}
@@ -698,7 +698,7 @@ func (r *run) finish(rep *replay.Report, err, repErr error) {
 		r.keep(r.w.WriteTree(doc))
 		lines := tree.Lines()
 		maps.DeleteFunc(lines, func(file string, _ []int) bool { // frozen modules, the guest library
-			return !filepath.IsAbs(file) || strings.HasPrefix(file, guestlib.Root)
+			return !filepath.IsAbs(file) || strings.HasPrefix(file, languages.Root)
 		})
 		for _, l := range lines {
 			r.sum.Lines += len(l)
@@ -720,7 +720,7 @@ func (r *run) finish(rep *replay.Report, err, repErr error) {
 
 // sourceLines are the lines of a file of the program under test; none where it cannot be read, or is no file of the host.
 func sourceLines(file string) []string {
-	if !filepath.IsAbs(file) || strings.HasPrefix(file, guestlib.Root) {
+	if !filepath.IsAbs(file) || strings.HasPrefix(file, languages.Root) {
 		return nil
 	}
 	text, err := disk.Read(file)

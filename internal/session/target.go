@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	guestlib "symchef/guest"
 	"symchef/internal/interp"
 	"symchef/internal/kernel"
 	"symchef/internal/model"
 	"symchef/internal/testcase"
+	"symchef/languages"
 )
 
 // target is what a run executes.
@@ -179,7 +179,8 @@ func kernelConfig(g testcase.Target, device bool, seed uint64) kernel.Config {
 		UID: os.Getuid(), GID: os.Getgid(), Seed: seed, DeviceEnabled: device,
 	}
 	if device {
-		cfg.Virtual = map[string]fs.FS{guestlib.Root: guestlib.FS(), headRoot: headOf(g.Path)}
+		cfg.Virtual = languages.Guests()
+		cfg.Virtual[headRoot] = headOf(g.Path)
 	}
 	return cfg
 }

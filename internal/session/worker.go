@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	guestlib "symchef/guest"
 	"symchef/internal/exec"
 	"symchef/internal/explore"
 	"symchef/internal/expr"
@@ -19,6 +18,7 @@ import (
 	"symchef/internal/solver"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
+	"symchef/languages"
 )
 
 // worker explores with an engine of its own: expressions, machine and solver are
@@ -80,7 +80,7 @@ func (a tally) plus(b tally) tally {
 func (r *run) newWorker() *worker {
 	w := &worker{r: r}
 	if r.high != nil {
-		w.high = high.NewTracker(r.high, guestlib.Root)
+		w.high = high.NewTracker(r.high, languages.Root)
 	}
 	w.engine()
 	return w
@@ -288,7 +288,7 @@ func (w *worker) hookImports(space *mem.Space) {
 func (w *worker) watch() {
 	w.r.knowHigh()
 	if w.r.high != nil && w.high == nil {
-		w.high = high.NewTracker(w.r.high, guestlib.Root)
+		w.high = high.NewTracker(w.r.high, languages.Root)
 	}
 	if w.high != nil {
 		w.high.Attach(w.m)

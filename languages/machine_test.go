@@ -1,4 +1,4 @@
-package guestlib_test
+package languages_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package guestlib_test
+package languages_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	guestlib "symchef/guest"
+	"symchef/languages"
 )
 
 // stock is the interpreter the guest library is for.
@@ -22,7 +22,7 @@ func library(t *testing.T) string {
 		t.Skipf("%s is not installed", stock)
 	}
 	dir := t.TempDir()
-	if err := guestlib.Extract(dir); err != nil {
+	if err := languages.Extract(dir); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, "python")

@@ -1,4 +1,4 @@
-package guestlib_test
+package languages_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	guestlib "symchef/guest"
+	"symchef/languages"
 )
 
 const luaTest = `
@@ -31,7 +31,7 @@ end
 // TestLuaReplay holds the reading of inputs and the writing of outcomes against every Lua there is.
 func TestLuaReplay(t *testing.T) {
 	dir := t.TempDir()
-	if err := guestlib.Extract(dir); err != nil {
+	if err := languages.Extract(dir); err != nil {
 		t.Fatal(err)
 	}
 	test, in, out := filepath.Join(dir, "test.lua"), filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")
@@ -103,7 +103,7 @@ var luaReturns = []struct{ name, body, want, old string }{ // old: where numbers
 // TestLuaReturned holds what the library says a test returned against every Lua there is.
 func TestLuaReturned(t *testing.T) {
 	dir := t.TempDir()
-	if err := guestlib.Extract(dir); err != nil {
+	if err := languages.Extract(dir); err != nil {
 		t.Fatal(err)
 	}
 	test, in, out := filepath.Join(dir, "test.lua"), filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")

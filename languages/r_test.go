@@ -1,4 +1,4 @@
-package guestlib_test
+package languages_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	guestlib "symchef/guest"
+	"symchef/languages"
 )
 
 const rTest = `
@@ -33,7 +33,7 @@ func TestRReplay(t *testing.T) {
 		t.Skip("skipped: R is not installed")
 	}
 	dir := t.TempDir()
-	if err := guestlib.Extract(dir); err != nil {
+	if err := languages.Extract(dir); err != nil {
 		t.Fatal(err)
 	}
 	test, in, out := filepath.Join(dir, "test.R"), filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")

@@ -1,4 +1,4 @@
-package guestlib_test
+package languages_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	guestlib "symchef/guest"
+	"symchef/languages"
 )
 
 // TestRReturned holds what the library says an R test returned.
@@ -17,7 +17,7 @@ func TestRReturned(t *testing.T) {
 		t.Skip("skipped: R is not installed")
 	}
 	dir := t.TempDir()
-	if err := guestlib.Extract(dir); err != nil {
+	if err := languages.Extract(dir); err != nil {
 		t.Fatal(err)
 	}
 	in, out := filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")
