@@ -9,13 +9,13 @@ import (
 
 // Numbers as text: how wide one is.
 //
-// Exact, because below maxDecimal the stock function, a logarithm in doubles rounded down, gives the number of digits: no power of ten
-// up to there comes out wrong. The path decides whether the number is below; above, the code runs.
+// Exact, because below maxDecimal the stock function, the logarithm of n+0.5 in doubles rounded down, gives the number of digits. (Of
+// 10^15-1 and 10^15-2 it gives one more: the logarithm is rounded to 15.) The path decides whether the number is below; above, the code runs.
 //
 // Test: TestDecimalWidth executes the stock function at, below and above every power of ten, on random numbers, and on all small ones.
 
 // maxDecimal bounds the numbers for which decimalWidth gives what a logarithm rounded to a double does.
-const maxDecimal = 1_000_000_000_000_000
+const maxDecimal = 100_000_000_000_000
 
 // decimalWidth models f(n=rdi): how many decimal digits a number n >= 0 has, none for 0, as an expression in place of a logarithm.
 func decimalWidth(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
