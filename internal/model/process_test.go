@@ -59,7 +59,7 @@ func (f *openedFS) Open(name string) (fs.File, error) {
 // hold runs a program up to the entry of its exported function until, once it has opened the file above; with "" until is the program's entry.
 func hold(t *testing.T, object, until string, cfg kernel.Config) *process {
 	t.Helper()
-	p := &process{t: t, path: object, ctx: expr.New(), names: map[string]uint64{}}
+	p := &process{t: t, path: object, names: map[string]uint64{}}
 	f, err := elf.Open(object)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func hold(t *testing.T, object, until string, cfg kernel.Config) *process {
 	if until != "" {
 		at = p.function(until)
 	}
-	first := exec.New(p.ctx)
+	first := exec.New(expr.New())
 	first.Hooks[at] = func(*exec.Machine, *cpu.CPU, *mem.Space) (bool, *exec.Stop) {
 		if mark.now {
 			return false, &exec.Stop{Kind: exec.Returned}
@@ -122,10 +122,11 @@ func hold(t *testing.T, object, until string, cfg kernel.Config) *process {
 	return p.of(t)
 }
 
-// of is p for a test, with machines of its own.
+// of is p for a test, with expressions and machines of its own.
 func (p *process) of(t *testing.T) *process {
 	q := *p
-	q.t, q.stock, q.models = t, exec.New(p.ctx), exec.New(p.ctx)
+	q.t, q.ctx = t, expr.New()
+	q.stock, q.models = exec.New(q.ctx), exec.New(q.ctx)
 	back := func(*exec.Machine, *cpu.CPU, *mem.Space) (bool, *exec.Stop) {
 		return false, &exec.Stop{Kind: exec.Returned}
 	}
