@@ -164,8 +164,9 @@ func (e *Encodings) prepare(r *rand.Rand, in *lift.Inst, code []byte) (Case, boo
 	case x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHW, x86asm.UD0, x86asm.UD1, x86asm.UD2:
 		access = false
 	case x86asm.INT:
-		// int 3 ends a run, int 4 and int 0x80 are not accepted or have handlers of their own.
-		if v := in.Args[0].(x86asm.Imm); v == 3 || v == 4 || v == 0x80 {
+		// int 3 ends a run, int 4 and int 0x80 are not accepted or have handlers of their own, as a host may have for the
+		// vectors that the manual reserves (SDM vol. 3, table 6-1: 22 to 31).
+		if v := in.Args[0].(x86asm.Imm); v == 3 || v == 4 || v == 0x80 || v >= 22 && v <= 31 {
 			return c, false
 		}
 	case x86asm.SHLD, x86asm.SHRD:
@@ -447,6 +448,20 @@ func (o operands) special(f *Form) (func(*rand.Rand, *State), bool) {
 				s.set(ir.RDX, 8*n, word(p[n:]))
 			}
 		}, true
+	case x86asm.PTEST: // often no bits of one in the other
+		return func(r *rand.Rand, s *State) {
+			d, _ := xmmOf(in.Args[0])
+			lo, hi := s.XMM(d)
+			if r.IntN(2) == 0 {
+				lo, hi = ^lo, ^hi
+			}
+			if r.IntN(3) == 0 {
+				lo |= 1 << r.IntN(64)
+			}
+			o.writeXMM(s, 1, lo, hi)
+		}, true
+	case x86asm.PCMPESTRI, x86asm.PCMPESTRM, x86asm.PCMPISTRI, x86asm.PCMPISTRM:
+		return o.twoStrings, true
 	case x86asm.LDMXCSR:
 		return func(r *rand.Rand, s *State) {
 			v := 0x1f80 | r.Uint64()&0xe07f
@@ -541,6 +556,54 @@ func (o operands) stringState(r *rand.Rand, s *State) {
 	}
 }
 
+// xmmOf returns the number of an xmm register.
+func xmmOf(a x86asm.Arg) (int, bool) {
+	r, ok := a.(x86asm.Reg)
+	return int(r - x86asm.X0), ok && r >= x86asm.X0 && r <= x86asm.X15
+}
+
+// writeXMM gives operand i, an xmm register or memory, a value.
+func (o operands) writeXMM(s *State, i int, lo, hi uint64) {
+	if x, ok := xmmOf(o.in.Args[i]); ok {
+		s.SetXMM(x, lo, hi)
+		return
+	}
+	p := s.bytes(o.at[i](s), 16)
+	binary.LittleEndian.PutUint64(p, lo)
+	binary.LittleEndian.PutUint64(p[8:], hi)
+}
+
+// twoStrings makes strings of few different elements, so that some are found in the other one, and lengths that are near the end.
+func (o operands) twoStrings(r *rand.Rand, s *State) {
+	var p [2][16]byte
+	for k := range p {
+		few, words := 1+r.IntN(4), r.IntN(2)
+		for i := range p[k] {
+			if p[k][i] = byte(1 + 0x55*r.IntN(few)); words != 0 && i&1 != 0 {
+				p[k][i] = byte(r.IntN(2)) << 7
+			}
+		}
+		if end := r.IntN(20); end < 16 {
+			p[k][end], p[k][end|1] = 0, 0
+		}
+	}
+	if r.IntN(3) == 0 { // nearly the same, or the same further on
+		copy(p[1][r.IntN(16):], p[0][:])
+		p[1][r.IntN(16)] ^= byte(r.IntN(2))
+	}
+	for k := range p {
+		o.writeXMM(s, k, binary.LittleEndian.Uint64(p[k][:8]), binary.LittleEndian.Uint64(p[k][8:]))
+	}
+	for _, reg := range []ir.Slot{ir.RAX, ir.RDX} {
+		if m, ok := o.in.Args[1].(x86asm.Mem); ok && usesAny(m, reg) {
+			continue
+		}
+		if r.IntN(4) != 0 {
+			s.set(reg, 32<<r.IntN(2), uint64(r.IntN(40)-20))
+		}
+	}
+}
+
 // count returns the shift count, operand i.
 func (o operands) count(s *State, i int) uint64 {
 	if v, ok := o.in.Args[i].(x86asm.Imm); ok {
@@ -591,7 +654,7 @@ func generator(in *lift.Inst) func(*Rand, *State) {
 	}
 	if from, _, ok := strings.Cut(name, "2"); ok && strings.HasPrefix(name, "CVT") {
 		name = from
-	} else if !slices.ContainsFunc([]string{"ADD", "SUB", "MUL", "DIV", "SQRT", "MIN", "MAX", "CMP", "COMI", "UCOMI"},
+	} else if !slices.ContainsFunc([]string{"ADD", "SUB", "MUL", "DIV", "SQRT", "MIN", "MAX", "CMP", "COMI", "UCOMI", "HADD", "HSUB", "ROUND", "DPP"},
 		func(p string) bool { return strings.HasPrefix(name, p) }) || !strings.Contains(strings.Join(kinds(in), " "), "xmm") {
 		return Random
 	}

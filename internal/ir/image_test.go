@@ -147,14 +147,25 @@ func valid(o ir.Op, w, x uint, imm uint64) bool {
 		return w >= 8 && x >= w && imm == 0
 	case o == ir.Get || o == ir.Put:
 		return x == 64 && imm <= uint64(64-w)
+	case o == ir.VSxt || o == ir.VZxt:
+		return w >= 8 && x > w && imm <= uint64(64/w-64/x)
 	case o >= ir.FirstFloat:
 		return w >= 32 && x >= 32 && (o != ir.FCvt || x == 96-w)
 	case w < 8 || x != 64:
 		return false
 	case o == ir.VAlign:
 		return imm <= 8
-	case o == ir.VAddSS || o == ir.VAddUS || o == ir.VSubSS || o == ir.VSubUS || o == ir.VAvgU || o == ir.VZipLo || o == ir.VZipHi:
+	case o == ir.VAddSS || o == ir.VAddUS || o == ir.VSubSS || o == ir.VSubUS || o == ir.VAvgU || o == ir.VZipLo || o == ir.VZipHi ||
+		o == ir.VEven || o == ir.VOdd || o == ir.VMulRS:
 		return w <= 32
+	case o == ir.VMAddUS:
+		return w == 16 || w == 32
+	case o == ir.VBits:
+		return imm <= uint64(64-64/w)
+	case o == ir.VMpsad || o == ir.VMinPos:
+		return w == 16
+	case o == ir.VPerm:
+		return w == 8
 	}
 	return true
 }

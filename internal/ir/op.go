@@ -34,6 +34,7 @@ const (
 	Clz // number of leading zeros of A, W if A is 0
 	Popcnt
 	Bswap // bytes of A in reverse
+	Crc32 // the CRC-32C of the low 32 bits of A, continued with the low W bits of B; no inversion before or after
 	// FirstVec: lane and float ops are numbered from here by their own files.
 	FirstVec
 )

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -66,8 +67,16 @@ func params(r *rand.Rand, o Op, row *Row) (w, x uint, imm uint64) {
 		imm = uint64(r.IntN(int(65 - w)))
 	case VAlign:
 		imm = uint64(r.IntN(9))
-	case VAddSS, VAddUS, VSubSS, VSubUS, VAvgU, VZipLo, VZipHi:
+	case VAddSS, VAddUS, VSubSS, VSubUS, VAvgU, VZipLo, VZipHi, VEven, VOdd, VMulRS:
 		w = ws[r.IntN(3)]
+	case VMAddUS:
+		w = ws[1+r.IntN(2)]
+	case VSxt, VZxt:
+		w = ws[r.IntN(3)]
+		x = w << (1 + r.IntN(bits.Len(64/w)-1))
+		imm = uint64(r.IntN(int(64/w - 64/x + 1)))
+	case VBits:
+		imm = uint64(r.IntN(int(65 - 64/w)))
 	}
 	if o >= FirstFloat {
 		w = ws[2+r.IntN(2)]

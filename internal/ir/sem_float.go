@@ -23,6 +23,7 @@ const (
 	FFromI    // the signed integer A of X bits as a float of W bits
 	FToI      // float A of W bits as a signed integer of X bits, truncated if Imm = 1 (Param)
 	FCvt      // float A of W bits as a float of X bits
+	FRound    // float A of W bits as a whole number, rounded as Imm&3 says, or with Imm&4 as MXCSR does (Param)
 )
 
 // arith makes a row of two operands.
@@ -294,4 +295,35 @@ func init() {
 			f := newSymFloats(e, c, w)
 			return e.ZExt(e.FConvert(f.env, f.daz(low(e, a, w)), x), 64)
 		}})
+	define(FRound, Row{Name: "fround", Args: 3, Param: true,
+		Eval: func(a, _, c uint64, w, _ uint, imm uint64) uint64 {
+			m := softfp.MXCSR(c)
+			return roundMode(m, imm).RoundInt(w, concFloats{w, m}.daz(a&expr.Mask(w)))
+		},
+		Sym: func(e *expr.Ctx, a, _, c expr.Ref, w, _ uint, imm uint64) expr.Ref {
+			return e.ZExt(symRound(newSymFloats(e, c, w), low(e, a, w), imm), 64)
+		}})
+}
+
+// roundMode is the environment of FRound.
+func roundMode(m softfp.MXCSR, imm uint64) softfp.MXCSR {
+	if imm&4 != 0 {
+		return m.Mode().Rounding()
+	}
+	return softfp.Mode(imm & 3).Rounding()
+}
+
+// symRound rounds by way of a 64-bit integer where there can be a fraction. The sign stays: of -0.3 it makes -0.
+func symRound(f symFloats, a expr.Ref, imm uint64) expr.Ref {
+	e, w := f.e, f.w
+	a = f.daz(a)
+	env := expr.Env(f.env &^ expr.FTZ)
+	if imm&4 == 0 {
+		env = expr.Env(imm & 3)
+	}
+	whole := softfp.MXCSR(0).FromInt(w, 1<<map[uint]uint{32: 23, 64: 52}[w]) // from here on there is none
+	sign := e.And(a, e.Const(1<<(w-1), w))
+	r := e.Or(f.mag(e.FFromI(expr.Env(softfp.Nearest), e.FToI(env, a, 64), w)), sign)
+	quiet := e.Or(a, e.Const(softfp.QuietBit(w), w))
+	return e.Ite(e.Ult(f.mag(a), e.Const(whole, w)), r, e.Ite(f.nan(a), quiet, a))
 }

@@ -21,6 +21,9 @@ func bin(name string, ev func(a, b uint64, w uint) uint64, sym func(e *expr.Ctx,
 		}}
 }
 
+// castagnoli is the polynomial of CRC-32C, bits reversed (SDM vol. 2, CRC32).
+const castagnoli = 0x82f63b78
+
 func b2u(b bool) uint64 {
 	if b {
 		return 1
@@ -192,6 +195,22 @@ func init() {
 				r = e.Concat(r, e.Extract(a, i, 8))
 			}
 			return e.ZExt(r, 64)
+		}})
+	define(Crc32, Row{Name: "crc32", Args: 2,
+		Eval: func(a, b, _ uint64, w, _ uint, _ uint64) uint64 {
+			c := a&expr.Mask(32) ^ b&expr.Mask(w)
+			for range w {
+				c = c>>1 ^ castagnoli&-(c&1)
+			}
+			return c
+		},
+		Sym: func(e *expr.Ctx, a, b, _ expr.Ref, w, _ uint, _ uint64) expr.Ref {
+			c := e.Xor(e.ZExt(low(e, a, 32), 64), e.ZExt(low(e, b, w), 64))
+			for range w {
+				odd := e.SExt(e.Extract(c, 0, 1), 64)
+				c = e.Xor(e.LShr(c, e.Const(1, 64)), e.And(odd, e.Const(castagnoli, 64)))
+			}
+			return c
 		}})
 	define(Eq, bin("eq", func(a, b uint64, _ uint) uint64 { return b2u(a == b) }, (*expr.Ctx).Eq))
 	define(Ult, bin("ult", func(a, b uint64, _ uint) uint64 { return b2u(a < b) }, (*expr.Ctx).Ult))

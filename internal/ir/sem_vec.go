@@ -4,36 +4,51 @@ import "symchef/internal/expr"
 
 // The lane ops: each W-bit lane of the 64-bit operands on its own, except where stated.
 const (
-	VAdd       Op = FirstVec + iota
-	VSub          // A - B
-	VMul          // low W bits of the product
-	VMulHU        // high W bits of the unsigned product
-	VMulHS        // high W bits of the signed product
-	VAddSS        // signed saturation
-	VAddUS        // unsigned saturation
-	VSubSS        // signed saturation
-	VSubUS        // unsigned saturation
-	VEq           // all ones or 0
-	VGtS          // all ones or 0: A > B, signed
-	VMinU         // unsigned
-	VMaxU         // unsigned
-	VMinS         // signed
-	VMaxS         // signed
-	VAvgU         // (A + B + 1) / 2 without overflow, unsigned
-	VMAdd         // the sum of the two products of signed W/2-bit parts (pmaddwd)
-	VSad          // W = 64: the sum of the absolute differences of the 8 bytes
-	VShl          // every lane by the same 64-bit count B+Imm; at W or above 0
-	VShr          // likewise, unsigned
-	VSar          // likewise, signed; at W or above the sign
-	VMsk          // the sign bits of A's lanes, above them those of B's lanes
-	VPackSS       // the lanes of A, above them those of B, at W/2 bits with signed saturation
-	VPackUS       // likewise, signed lanes to unsigned
-	VZipLo        // the low halves of A and B interleaved, A's lanes first (punpckl)
-	VZipHi        // the high halves
-	VPair         // 32-bit lane Imm&1 of A, above it lane Imm>>1&1 of B (Param)
-	VShuf4        // 16-bit lane i is lane Imm>>2i&3 of A (Param)
-	VAlign        // bits [8*Imm, 8*Imm+64) of B:A, 0 <= Imm <= 8 (Param)
-	FirstFloat    // float ops are numbered from here
+	VAdd    Op = FirstVec + iota
+	VSub       // A - B
+	VMul       // low W bits of the product
+	VMulHU     // high W bits of the unsigned product
+	VMulHS     // high W bits of the signed product
+	VAddSS     // signed saturation
+	VAddUS     // unsigned saturation
+	VSubSS     // signed saturation
+	VSubUS     // unsigned saturation
+	VEq        // all ones or 0
+	VGtS       // all ones or 0: A > B, signed
+	VMinU      // unsigned
+	VMaxU      // unsigned
+	VMinS      // signed
+	VMaxS      // signed
+	VAvgU      // (A + B + 1) / 2 without overflow, unsigned
+	VMAdd      // the sum of the two products of signed W/2-bit parts (pmaddwd)
+	VSad       // W = 64: the sum of the absolute differences of the 8 bytes
+	VShl       // every lane by the same 64-bit count B+Imm; at W or above 0
+	VShr       // likewise, unsigned
+	VSar       // likewise, signed; at W or above the sign
+	VMsk       // the sign bits of A's lanes, above them those of B's lanes
+	VPackSS    // the lanes of A, above them those of B, at W/2 bits with signed saturation
+	VPackUS    // likewise, signed lanes to unsigned
+	VZipLo     // the low halves of A and B interleaved, A's lanes first (punpckl)
+	VZipHi     // the high halves
+	VPair      // 32-bit lane Imm&1 of A, above it lane Imm>>1&1 of B (Param)
+	VShuf4     // 16-bit lane i is lane Imm>>2i&3 of A (Param)
+	VAlign     // bits [8*Imm, 8*Imm+64) of B:A, 0 <= Imm <= 8 (Param)
+	// The lane ops of SSSE3 and SSE4.1, in sem_sse4.go.
+	VPerm      // byte i is byte C.byte[i]&15 of B:A, 0 if the top bit of C.byte[i] is set (pshufb)
+	VEven      // lanes 0, 2, ... of A, above them those of B
+	VOdd       // lanes 1, 3, ... of A, above them those of B
+	VAbs       // the absolute value of A's lanes; of the least number itself
+	VSign      // A, 0 or -A, as B is positive, zero or negative (psign)
+	VMulRS     // bits [W-1, 2*W-1) of the signed product, rounded by the bit below (pmulhrsw)
+	VMAddUS    // the sum, with signed saturation, of the two products of an unsigned W/2-bit part of A and a signed one of B (pmaddubsw)
+	VBlend     // lane i of B where bit i of Imm is set, else of A (Param)
+	VBlendV    // lanes of B where C's lane is negative, else of A
+	VSxt       // lanes Imm, Imm+1, ... of A sign-extended from W to X bits (Param)
+	VZxt       // likewise, zero-extended
+	VBits      // lane i is all ones if bit Imm+i of A is set, else 0 (Param)
+	VMpsad     // W = 16: lane i is the sum of the absolute differences of bytes i to i+3 of A and bytes 0 to 3 of B (mpsadbw)
+	VMinPos    // W = 16: the least of the lanes of A and, above them, B, unsigned, and from bit 16 on the number of the first that has it
+	FirstFloat // float ops are numbered from here
 )
 
 // lanes makes a lane op from its definition on one lane: ev over w-bit values

@@ -15,12 +15,14 @@ var vecWidths = map[Op][]uint{
 	VMinU: {8, 16, 32}, VMaxU: {8, 16, 32}, VMinS: {8, 16, 32}, VMaxS: {8, 16, 32}, VAvgU: {8, 16, 32}, VMAdd: {16, 32}, VSad: {64},
 	VShl: {16, 32, 64}, VShr: {16, 32, 64}, VSar: {16, 32, 64}, VMsk: {8, 16, 32, 64}, VPackSS: {16, 32}, VPackUS: {16, 32},
 	VZipLo: {8, 16, 32}, VZipHi: {8, 16, 32}, VPair: {64}, VShuf4: {16}, VAlign: {64},
+	VPerm: {8}, VEven: {8, 16, 32}, VOdd: {8, 16, 32}, VAbs: {8, 16, 32, 64}, VSign: {8, 16, 32, 64}, VMulRS: {8, 16, 32}, VMAddUS: {16, 32},
+	VBlend: {16, 32, 64}, VBlendV: {8, 16, 32, 64}, VSxt: {8, 16, 32}, VZxt: {8, 16, 32}, VBits: {8, 16, 32, 64}, VMpsad: {16}, VMinPos: {16},
 	FAdd: {32, 64}, FSub: {32, 64}, FMul: {32, 64}, FDiv: {32, 64}, FSqrt: {32, 64},
-	FMin: {32, 64}, FMax: {32, 64}, FCmp: {32, 64}, FComi: {32, 64}, FFromI: {32, 64}, FToI: {32, 64}, FCvt: {32, 64},
+	FMin: {32, 64}, FMax: {32, 64}, FCmp: {32, 64}, FComi: {32, 64}, FFromI: {32, 64}, FToI: {32, 64}, FCvt: {32, 64}, FRound: {32, 64},
 }
 
 // immLimit bounds the parameter of ops that have one.
-var immLimit = map[Op]uint64{VPair: 4, VShuf4: 256, VAlign: 9, FCmp: 8}
+var immLimit = map[Op]uint64{VPair: 4, VShuf4: 256, VAlign: 9, VBlend: 256, FCmp: 8, FRound: 8}
 
 func vecValue(r *rand.Rand) uint64 {
 	special := []uint64{0, 1, 1 << 63, ^uint64(0), 0x8000000080000000, 0x7f800000ff800000, 0x7ff0000000000000, 0x7ff8000000000001,
@@ -51,33 +53,40 @@ func TestLaneRows(t *testing.T) {
 			if op == FCvt {
 				to = 96 - w
 			}
+			if op == VSxt || op == VZxt {
+				to = 64
+			}
 			e := expr.New()
-			x, y := e.Var("a", 64), e.Var("b", 64)
+			x, y, z := e.Var("a", 64), e.Var("b", 64), e.Var("c", 64)
 			for range 300 {
-				a, b := vecValue(r), vecValue(r)
+				a, b, c := vecValue(r), vecValue(r), vecValue(r)
 				if r.IntN(4) == 0 {
 					b = a ^ uint64(r.IntN(2))<<63
 				}
-				mxcsr := uint64(0x1f80 | r.IntN(2)<<6)
+				rc := z
+				if op >= FirstFloat { // MXCSR
+					c = uint64(0x1f80 | r.IntN(2)<<6)
+					rc = e.Const(c, 64)
+				}
 				imm := uint64(0)
 				if n := immLimit[op]; n > 0 {
 					imm = r.Uint64N(n)
 				}
 				ra, rb := x, y
-				asg := expr.Assignment{a, b}
+				asg := expr.Assignment{a, b, c}
 				switch r.IntN(3) {
 				case 1:
 					ra = e.Const(a, 64)
 				case 2:
 					rb = e.Const(b, 64)
 				}
-				ref := row.Sym(e, ra, rb, e.Const(mxcsr, 64), w, to, imm)
+				ref := row.Sym(e, ra, rb, rc, w, to, imm)
 				if e.Width(ref) != 64 {
 					t.Fatalf("%s/%d: width %d", row.Name, w, e.Width(ref))
 				}
-				want := row.Eval(a, b, mxcsr, w, to, imm)
+				want := row.Eval(a, b, c, w, to, imm)
 				if got := e.Eval(ref, asg); got != want {
-					t.Fatalf("%s/%d a=%#x b=%#x mxcsr=%#x imm=%d: Eval %#x, Sym %#x", row.Name, w, a, b, mxcsr, imm, want, got)
+					t.Fatalf("%s/%d a=%#x b=%#x c=%#x imm=%d: Eval %#x, Sym %#x", row.Name, w, a, b, c, imm, want, got)
 				}
 			}
 		}

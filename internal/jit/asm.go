@@ -49,8 +49,8 @@ func (a *assembler) emit(p ...byte) { a.b = append(a.b, p...) }
 func (a *assembler) imm32(v uint32) { a.b = binary.LittleEndian.AppendUint32(a.b, v) }
 func (a *assembler) imm64(v uint64) { a.b = binary.LittleEndian.AppendUint64(a.b, v) }
 
-// ins emits an instruction: prefix (0: none), opcode of one or two (0x0f..) bytes, a register or opcode extension, and
-// an operand. wide is REX.W; bytes says that registers are byte registers, sil to dil among them.
+// ins emits an instruction: prefix (0: none), opcode of one, two (0x0f..) or three bytes
+// (0x38.. and 0x3a.., behind 0f), a register or opcode extension, and an operand. wide is REX.W; bytes says that registers are byte registers, sil to dil among them.
 func (a *assembler) ins(prefix, wide uint8, bytes bool, op uint16, r reg, o rm) {
 	if prefix != 0 {
 		a.emit(prefix)
@@ -62,7 +62,11 @@ func (a *assembler) ins(prefix, wide uint8, bytes bool, op uint16, r reg, o rm) 
 	if rex != 0 || bytes && (r >= rsp || !o.mem && o.base >= rsp) {
 		a.emit(0x40 | rex)
 	}
-	if op >= 0x100 {
+	switch op >> 8 {
+	case 0:
+	case 0x38, 0x3a:
+		a.emit(0x0f, byte(op>>8))
+	default:
 		a.emit(byte(op >> 8))
 	}
 	a.emit(byte(op))

@@ -1,46 +1,87 @@
 package jit
 
-import "symchef/internal/ir"
+import (
+	"golang.org/x/sys/cpu"
+
+	"symchef/internal/ir"
+)
 
 // The registers of lane and float ops.
 const (
 	xmm0 reg = 0
 	xmm1 reg = 1
+	xmm2 reg = 2
 )
 
-// instr is an SSE instruction on xmm registers: prefix and opcode.
+// instr is an SSE instruction on xmm registers: prefix and opcode, and what the host must have for it.
 type instr struct {
 	prefix uint8
 	op     uint16
+	needs  level
 }
 
-// laneOps is the instructions of SSE2 that are a lane op of a width (SDM vol. 2, PADDB and following).
+// level is how far a processor goes in the rows of SSE. Each has all before it.
+type level uint8
+
+const (
+	sse2 level = iota
+	ssse3
+	sse41
+	sse42 // with popcnt
+)
+
+// host is the level of the processor that executes the code. Micro-ops that it has no instruction for are left to the evaluator.
+var host = func() level {
+	x := &cpu.X86
+	switch {
+	case !x.HasSSSE3:
+		return sse2
+	case !x.HasSSE41:
+		return ssse3
+	case !x.HasSSE42 || !x.HasPOPCNT:
+		return sse41
+	}
+	return sse42
+}()
+
+// laneOps is the instructions that are a lane op of a width (SDM vol. 2, PADDB and following).
 var laneOps = map[ir.Op]map[uint8]instr{
-	ir.VAdd:    {8: {0x66, 0x0ffc}, 16: {0x66, 0x0ffd}, 32: {0x66, 0x0ffe}, 64: {0x66, 0x0fd4}},
-	ir.VSub:    {8: {0x66, 0x0ff8}, 16: {0x66, 0x0ff9}, 32: {0x66, 0x0ffa}, 64: {0x66, 0x0ffb}},
-	ir.VMul:    {16: {0x66, 0x0fd5}},
-	ir.VMulHU:  {16: {0x66, 0x0fe4}},
-	ir.VMulHS:  {16: {0x66, 0x0fe5}},
-	ir.VAddSS:  {8: {0x66, 0x0fec}, 16: {0x66, 0x0fed}},
-	ir.VAddUS:  {8: {0x66, 0x0fdc}, 16: {0x66, 0x0fdd}},
-	ir.VSubSS:  {8: {0x66, 0x0fe8}, 16: {0x66, 0x0fe9}},
-	ir.VSubUS:  {8: {0x66, 0x0fd8}, 16: {0x66, 0x0fd9}},
-	ir.VEq:     {8: {0x66, 0x0f74}, 16: {0x66, 0x0f75}, 32: {0x66, 0x0f76}},
-	ir.VGtS:    {8: {0x66, 0x0f64}, 16: {0x66, 0x0f65}, 32: {0x66, 0x0f66}},
-	ir.VMinU:   {8: {0x66, 0x0fda}},
-	ir.VMaxU:   {8: {0x66, 0x0fde}},
-	ir.VMinS:   {16: {0x66, 0x0fea}},
-	ir.VMaxS:   {16: {0x66, 0x0fee}},
-	ir.VAvgU:   {8: {0x66, 0x0fe0}, 16: {0x66, 0x0fe3}},
-	ir.VMAdd:   {32: {0x66, 0x0ff5}},
-	ir.VSad:    {64: {0x66, 0x0ff6}},
-	ir.VShl:    {16: {0x66, 0x0ff1}, 32: {0x66, 0x0ff2}, 64: {0x66, 0x0ff3}},
-	ir.VShr:    {16: {0x66, 0x0fd1}, 32: {0x66, 0x0fd2}, 64: {0x66, 0x0fd3}},
-	ir.VSar:    {16: {0x66, 0x0fe1}, 32: {0x66, 0x0fe2}},
-	ir.VZipLo:  {8: {0x66, 0x0f60}, 16: {0x66, 0x0f61}, 32: {0x66, 0x0f62}},
-	ir.VZipHi:  {8: {0x66, 0x0f60}, 16: {0x66, 0x0f61}, 32: {0x66, 0x0f62}},
-	ir.VPackSS: {16: {0x66, 0x0f63}, 32: {0x66, 0x0f6b}},
-	ir.VPackUS: {16: {0x66, 0x0f67}},
+	ir.VAdd:    {8: {0x66, 0x0ffc, sse2}, 16: {0x66, 0x0ffd, sse2}, 32: {0x66, 0x0ffe, sse2}, 64: {0x66, 0x0fd4, sse2}},
+	ir.VSub:    {8: {0x66, 0x0ff8, sse2}, 16: {0x66, 0x0ff9, sse2}, 32: {0x66, 0x0ffa, sse2}, 64: {0x66, 0x0ffb, sse2}},
+	ir.VMul:    {16: {0x66, 0x0fd5, sse2}, 32: {0x66, 0x3840, sse41}},
+	ir.VMulHU:  {16: {0x66, 0x0fe4, sse2}},
+	ir.VMulHS:  {16: {0x66, 0x0fe5, sse2}},
+	ir.VAddSS:  {8: {0x66, 0x0fec, sse2}, 16: {0x66, 0x0fed, sse2}},
+	ir.VAddUS:  {8: {0x66, 0x0fdc, sse2}, 16: {0x66, 0x0fdd, sse2}},
+	ir.VSubSS:  {8: {0x66, 0x0fe8, sse2}, 16: {0x66, 0x0fe9, sse2}},
+	ir.VSubUS:  {8: {0x66, 0x0fd8, sse2}, 16: {0x66, 0x0fd9, sse2}},
+	ir.VEq:     {8: {0x66, 0x0f74, sse2}, 16: {0x66, 0x0f75, sse2}, 32: {0x66, 0x0f76, sse2}, 64: {0x66, 0x3829, sse41}},
+	ir.VGtS:    {8: {0x66, 0x0f64, sse2}, 16: {0x66, 0x0f65, sse2}, 32: {0x66, 0x0f66, sse2}, 64: {0x66, 0x3837, sse42}},
+	ir.VMinU:   {8: {0x66, 0x0fda, sse2}, 16: {0x66, 0x383a, sse41}, 32: {0x66, 0x383b, sse41}},
+	ir.VMaxU:   {8: {0x66, 0x0fde, sse2}, 16: {0x66, 0x383e, sse41}, 32: {0x66, 0x383f, sse41}},
+	ir.VMinS:   {8: {0x66, 0x3838, sse41}, 16: {0x66, 0x0fea, sse2}, 32: {0x66, 0x3839, sse41}},
+	ir.VMaxS:   {8: {0x66, 0x383c, sse41}, 16: {0x66, 0x0fee, sse2}, 32: {0x66, 0x383d, sse41}},
+	ir.VAvgU:   {8: {0x66, 0x0fe0, sse2}, 16: {0x66, 0x0fe3, sse2}},
+	ir.VMAdd:   {32: {0x66, 0x0ff5, sse2}},
+	ir.VSad:    {64: {0x66, 0x0ff6, sse2}},
+	ir.VShl:    {16: {0x66, 0x0ff1, sse2}, 32: {0x66, 0x0ff2, sse2}, 64: {0x66, 0x0ff3, sse2}},
+	ir.VShr:    {16: {0x66, 0x0fd1, sse2}, 32: {0x66, 0x0fd2, sse2}, 64: {0x66, 0x0fd3, sse2}},
+	ir.VSar:    {16: {0x66, 0x0fe1, sse2}, 32: {0x66, 0x0fe2, sse2}},
+	ir.VZipLo:  {8: {0x66, 0x0f60, sse2}, 16: {0x66, 0x0f61, sse2}, 32: {0x66, 0x0f62, sse2}},
+	ir.VZipHi:  {8: {0x66, 0x0f60, sse2}, 16: {0x66, 0x0f61, sse2}, 32: {0x66, 0x0f62, sse2}},
+	ir.VPackSS: {16: {0x66, 0x0f63, sse2}, 32: {0x66, 0x0f6b, sse2}},
+	ir.VPackUS: {16: {0x66, 0x0f67, sse2}, 32: {0x66, 0x382b, sse41}},
+	ir.VSign:   {8: {0x66, 0x3808, ssse3}, 16: {0x66, 0x3809, ssse3}, 32: {0x66, 0x380a, ssse3}},
+	ir.VMulRS:  {16: {0x66, 0x380b, ssse3}},
+	ir.VMAddUS: {16: {0x66, 0x3804, ssse3}},
+	ir.VMinPos: {16: {0x66, 0x3841, sse41}},
+	ir.VMpsad:  {16: {0x66, 0x3a42, sse41}},
+}
+
+// extensions is the instructions that widen lanes, by both widths.
+var extensions = map[ir.Op]map[[2]uint8]uint16{
+	ir.VSxt: {{8, 16}: 0x3820, {8, 32}: 0x3821, {8, 64}: 0x3822, {16, 32}: 0x3823, {16, 64}: 0x3824, {32, 64}: 0x3825},
+	ir.VZxt: {{8, 16}: 0x3830, {8, 32}: 0x3831, {8, 64}: 0x3832, {16, 32}: 0x3833, {16, 64}: 0x3834, {32, 64}: 0x3835},
 }
 
 // scalarOps is the opcodes of the scalar float instructions; the prefix tells the width.
@@ -76,11 +117,13 @@ func (g *gen) storeXMM(s ir.Slot, x reg) {
 	g.sse(0x66, 0x0fd6, x, slot(s))
 }
 
-// sseOp compiles the lane and float ops that are one instruction of SSE2, or nearly so.
+// sseOp compiles the lane and float ops that are one instruction, or nearly so.
 func (g *gen) sseOp(u *ir.Uop) bool {
 	if in, ok := laneOps[u.Op][u.W]; ok {
-		g.lane(u, in)
-		return true
+		if ok = in.needs <= host; ok {
+			g.lane(u, in)
+		}
+		return ok
 	}
 	if u.Op >= ir.FirstFloat && u.W != 32 && u.W != 64 {
 		return false
@@ -111,6 +154,35 @@ func (g *gen) sseOp(u *ir.Uop) bool {
 			g.op(64, 0x0fac, rdx, direct(rax)) // shrd
 			g.emit(byte(u.Imm) * 8)
 		}
+		g.result(u.D, rax)
+	case ir.VEven, ir.VOdd:
+		if u.W != 16 && u.W != 32 {
+			return false
+		}
+		g.loadBoth(u)
+		g.sse(0x66, 0x0f6c, xmm0, direct(xmm1)) // punpcklqdq
+		if u.W == 16 {                          // in each quadword the even words first
+			g.sse(0xf2, 0x0f70, xmm0, direct(xmm0)) // pshuflw
+			g.emit(0xd8)
+			g.sse(0xf3, 0x0f70, xmm0, direct(xmm0)) // pshufhw
+			g.emit(0xd8)
+		}
+		g.sse(0x66, 0x0f70, xmm0, direct(xmm0)) // pshufd
+		g.emit(map[ir.Op]byte{ir.VEven: 0x08, ir.VOdd: 0x0d}[u.Op])
+		g.storeXMM(u.D, xmm0)
+	case ir.VBits:
+		return g.bits(u)
+	case ir.VBlend:
+		var k uint64 // of lanes of B
+		for i := range 64 / u.W {
+			k |= widthMask(u.W) * (u.Imm >> i & 1) << (i * u.W)
+		}
+		a, b := g.read(u.A), g.read(u.B)
+		g.constant(rax, ^k)
+		g.op(64, opAnd, rax, direct(a))
+		g.constant(rcx, k)
+		g.op(64, opAnd, rcx, direct(b))
+		g.op(64, opOr, rax, direct(rcx))
 		g.result(u.D, rax)
 	case ir.VShuf4:
 		g.loadXMM(xmm0, u.A, 64)
@@ -168,7 +240,81 @@ func (g *gen) sseOp(u *ir.Uop) bool {
 		g.sse(scalar(u.W), 0x0f5a, xmm0, direct(xmm1))
 		g.storeXMM(u.D, xmm0)
 	default:
+		return g.sse4Op(u)
+	}
+	return true
+}
+
+// sse4Op compiles those for which SSE2 has nothing near.
+func (g *gen) sse4Op(u *ir.Uop) bool {
+	needs, ok := map[ir.Op]level{ir.VPerm: ssse3, ir.VAbs: ssse3, ir.VBlendV: sse41, ir.VSxt: sse41, ir.VZxt: sse41, ir.FRound: sse41, ir.Crc32: sse42, ir.Popcnt: sse42}[u.Op]
+	if !ok || needs > host {
 		return false
+	}
+	switch u.Op {
+	case ir.VPerm:
+		g.loadBoth(u)
+		g.sse(0x66, 0x0f6c, xmm0, direct(xmm1)) // punpcklqdq
+		g.loadXMM(xmm1, u.C, 64)
+		g.sse(0x66, 0x3800, xmm0, direct(xmm1)) // pshufb
+		g.storeXMM(u.D, xmm0)
+	case ir.VAbs:
+		op, ok := map[uint8]uint16{8: 0x381c, 16: 0x381d, 32: 0x381e}[u.W]
+		if !ok {
+			return false
+		}
+		g.loadXMM(xmm0, u.A, 64)
+		g.sse(0x66, op, xmm0, direct(xmm0))
+		g.storeXMM(u.D, xmm0)
+	case ir.VBlendV:
+		op, ok := map[uint8]uint16{8: 0x3810, 32: 0x3814, 64: 0x3815}[u.W]
+		if !ok {
+			return false
+		}
+		g.loadXMM(xmm0, u.C, 64)
+		g.loadXMM(xmm1, u.A, 64)
+		g.addendIn(rcx, u)
+		g.ins(0x66, 1, false, 0x0f6e, xmm2, direct(rcx)) // movq
+		g.sse(0x66, op, xmm1, direct(xmm2))
+		g.storeXMM(u.D, xmm1)
+	case ir.VSxt, ir.VZxt:
+		op, ok := extensions[u.Op][[2]uint8{u.W, u.X}]
+		if !ok {
+			return false
+		}
+		g.loadXMM(xmm0, u.A, 64)
+		if u.Imm != 0 {
+			g.sse(0x66, 0x0f73, 3, direct(xmm0)) // psrldq
+			g.emit(byte(u.Imm) * u.W / 8)
+		}
+		g.sse(0x66, op, xmm0, direct(xmm0))
+		g.storeXMM(u.D, xmm0)
+	case ir.FRound:
+		g.loadXMM(xmm0, u.A, u.W)
+		g.sse(0x66, 0x3a0a|uint16(u.W>>6), xmm0, direct(xmm0)) // roundss, roundsd
+		g.emit(byte(u.Imm & 7))
+		g.storeXMM(u.D, xmm0)
+	case ir.Crc32:
+		if !natural(u.W) {
+			return false
+		}
+		g.addendIn(rcx, u)
+		g.mov(rax, g.read(u.A))
+		if u.W == 16 {
+			g.emit(0x66)
+		}
+		op := uint16(0x38f1)
+		if u.W == 8 {
+			op = 0x38f0
+		}
+		g.ins(0xf2, u.W>>6, false, op, rax, direct(rcx))
+		g.load(32, rax, direct(rax))
+		g.result(u.D, rax)
+	case ir.Popcnt:
+		g.mov(rax, g.read(u.A))
+		g.mask(rax, u.W)
+		g.ins(0xf3, 1, false, 0x0fb8, rax, direct(rax))
+		g.result(u.D, rax)
 	}
 	return true
 }
@@ -186,10 +332,18 @@ func (g *gen) loadBoth(u *ir.Uop) {
 
 func (g *gen) lane(u *ir.Uop, in instr) {
 	g.loadBoth(u)
-	if u.Op == ir.VPackSS || u.Op == ir.VPackUS {
+	s := xmm1
+	switch u.Op {
+	case ir.VPackSS, ir.VPackUS:
 		g.sse(0x66, 0x0f6c, xmm0, direct(xmm1)) // punpcklqdq
+	case ir.VMinPos:
+		g.sse(0x66, 0x0f6c, xmm0, direct(xmm1))
+		s = xmm0
 	}
-	g.sse(in.prefix, in.op, xmm0, direct(xmm1))
+	g.sse(in.prefix, in.op, xmm0, direct(s))
+	if u.Op == ir.VMpsad {
+		g.emit(0)
+	}
 	if u.Op == ir.VZipHi {
 		g.sse(0x66, 0x0f73, 3, direct(xmm0)) // psrldq
 		g.emit(8)
@@ -199,7 +353,7 @@ func (g *gen) lane(u *ir.Uop, in instr) {
 
 // signs is VMsk.
 func (g *gen) signs(u *ir.Uop) bool {
-	in, ok := map[uint8]instr{8: {0x66, 0x0fd7}, 32: {0, 0x0f50}, 64: {0x66, 0x0f50}}[u.W]
+	in, ok := map[uint8]instr{8: {0x66, 0x0fd7, sse2}, 32: {0, 0x0f50, sse2}, 64: {0x66, 0x0f50, sse2}}[u.W]
 	if !ok {
 		return false
 	}
@@ -207,5 +361,29 @@ func (g *gen) signs(u *ir.Uop) bool {
 	g.sse(0x66, 0x0f6c, xmm0, direct(xmm1)) // punpcklqdq
 	g.sse(in.prefix, in.op, rax, direct(xmm0))
 	g.result(u.D, rax)
+	return true
+}
+
+// bits is VBits: all bits in every lane, cut to the lane's own, which is there or not.
+func (g *gen) bits(u *ir.Uop) bool {
+	in, ok := laneOps[ir.VEq][u.W]
+	if !ok || in.needs > host {
+		return false
+	}
+	var own uint64
+	for i := range 64 / u.W {
+		own |= 1 << (i + i*u.W)
+	}
+	g.mov(rax, g.read(u.A))
+	g.shiftImm(64, extShr, direct(rax), uint8(u.Imm&63))
+	g.mask(rax, 64/u.W)
+	g.constant(rcx, ^uint64(0)/widthMask(u.W))
+	g.wideOp(64, 0x0faf, rax, direct(rcx)) // imul
+	g.constant(rcx, own)
+	g.op(64, opAnd, rax, direct(rcx))
+	g.ins(0x66, 1, false, 0x0f6e, xmm0, direct(rax)) // movq
+	g.ins(0x66, 1, false, 0x0f6e, xmm1, direct(rcx))
+	g.sse(in.prefix, in.op, xmm0, direct(xmm1))
+	g.storeXMM(u.D, xmm0)
 	return true
 }

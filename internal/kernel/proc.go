@@ -30,8 +30,8 @@ var devLinks = map[string]string{
 
 // procFixed are the files of /proc with one content for all guests.
 var procFixed = map[string]string{
-	"/proc/cpuinfo": "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel name\t: x86-64 baseline\n" +
-		"cpu cores\t: 1\nflags\t\t: fpu tsc cx8 cmov clflush mmx fxsr sse sse2\nclflush size\t: 64\n" +
+	"/proc/cpuinfo": "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 26\nmodel name\t: SymChef x86-64-v2 processor\nstepping\t: 5\n" +
+		"cpu cores\t: 1\nflags\t\t: fpu tsc cx8 cmov clflush mmx fxsr sse sse2 syscall nx lm pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm\nclflush size\t: 64\n" +
 		"address sizes\t: 36 bits physical, 48 bits virtual\n\n",
 	"/proc/meminfo": "MemTotal:        4194304 kB\nMemFree:         4194304 kB\nMemAvailable:    4194304 kB\n" +
 		"Buffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n",

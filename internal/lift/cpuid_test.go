@@ -43,17 +43,17 @@ func TestCPUIDNames(t *testing.T) {
 		a, b, c, d := lift.CPUID(0x80000002+leaf, 0)
 		brand = append(brand, text(a, b, c, d)...)
 	}
-	if s, rest, ok := bytes.Cut(brand, []byte{0}); !ok || string(s) != "SymChef baseline x86-64 processor" || len(bytes.Trim(rest, "\x00")) != 0 {
+	if s, rest, ok := bytes.Cut(brand, []byte{0}); !ok || string(s) != "SymChef x86-64-v2 processor" || len(bytes.Trim(rest, "\x00")) != 0 {
 		t.Errorf("brand %q", brand)
 	}
 }
 
-// TestCPUIDFeatures: the processor is a Core 2 of the first generation, whose libraries' code is SSE2; every feature that has instructions has
-// them, and what came later is not announced.
+// TestCPUIDFeatures: the processor is a Nehalem, with the features of x86-64-v2; every feature that has instructions has them, and what came
+// later is not announced.
 func TestCPUIDFeatures(t *testing.T) {
 	a, b, c, d := lift.CPUID(1, 0)
-	family, model, stepping := a>>8&15, a>>4&15, a&15
-	if family != 6 || model != 15 || stepping != 11 || a>>12 != 0 {
+	family, model, stepping := a>>8&15, a>>4&15|a>>16&15<<4, a&15
+	if family != 6 || model != 26 || stepping != 5 || a>>20 != 0 || a>>12&15 != 0 {
 		t.Errorf("family %d, model %d, stepping %d (%#x)", family, model, stepping, a)
 	}
 	if line, processors := b>>8&255*8, b>>16&255; line != 64 || processors != 1 || b>>24 != 0 {
@@ -69,6 +69,9 @@ func TestCPUIDFeatures(t *testing.T) {
 		{"FPU", &d, 0, "\xd9\xe8"}, {"TSC", &d, 4, "\x0f\x31"}, {"CX8", &d, 8, "\x0f\xc7\x0e"}, {"CMOV", &d, 15, "\x0f\x44\xc1"},
 		{"CLFSH", &d, 19, "\x0f\xae\x3e"}, {"MMX", &d, 23, ""}, {"FXSR", &d, 24, "\x0f\xae\x06"}, {"SSE", &d, 25, "\x0f\x58\xc1"},
 		{"SSE2", &d, 26, "\x66\x0f\x58\xc1"}, {"SYSCALL", &extD, 11, "\x0f\x05"}, {"NX", &extD, 20, ""}, {"LM", &extD, 29, "\x48\x01\xc8"},
+		{"SSE3", &c, 0, "\x66\x0f\xd0\xc1"}, {"SSSE3", &c, 9, "\x66\x0f\x38\x00\xc1"}, {"CMPXCHG16B", &c, 13, "\x48\x0f\xc7\x0e"},
+		{"SSE4.1", &c, 19, "\x66\x0f\x38\x17\xc1"}, {"SSE4.2", &c, 20, "\x66\x0f\x3a\x63\xc1\x00"}, {"POPCNT", &c, 23, "\xf3\x0f\xb8\xc1"},
+		{"LAHF", &extC, 0, "\x9f"},
 	}
 	for _, f := range features {
 		if *f.reg>>f.bit&1 == 0 {
@@ -78,7 +81,7 @@ func TestCPUIDFeatures(t *testing.T) {
 		if f.code == "" { // MMX is announced because x86-64 has it; that it ends the path is in docs/instructions.md
 			continue
 		}
-		if _, err := lift.Lift(0x1000, func(addr uint64, p []byte) int { return copy(p, (f.code + "\xc3")[addr-0x1000:]) }); err != nil {
+		if b, err := lift.Lift(0x1000, func(addr uint64, p []byte) int { return copy(p, (f.code + "\xc3")[addr-0x1000:]) }); err != nil || b.Uops[len(b.Uops)-1].Op == ir.Unsup {
 			t.Errorf("%s is announced: %v", f.name, err)
 		}
 	}

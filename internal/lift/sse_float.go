@@ -28,6 +28,9 @@ func (b *builder) float(u ir.Uop) ir.Slot {
 	return u.D
 }
 
+// ofOne reports whether op has one operand, the source, and writes its result into another register.
+func ofOne(op ir.Op) bool { return op == ir.FSqrt || op == ir.FRound }
+
 // scalar is d = op(d, s) on the low w bits.
 func scalar(op ir.Op, w int) lifter { return scalarImm(op, w, noImm) }
 
@@ -54,7 +57,7 @@ func scalarImm(op ir.Op, w int, imm func(*Inst) (uint64, error)) lifter {
 			return err
 		}
 		u := ir.Uop{Op: op, W: uint8(w), A: d[0], B: s, Imm: i}
-		if op == ir.FSqrt {
+		if ofOne(op) {
 			u.A = s
 		}
 		if w == 64 {
@@ -75,7 +78,7 @@ func packed(op ir.Op, w int, imm func(*Inst) (uint64, error)) lifter {
 		return xmm2(func(b *builder, d, s pair) {
 			for h := range d {
 				r := b.mapLanes(d[h], s[h], w, func(x, y ir.Slot) ir.Slot {
-					if op == ir.FSqrt {
+					if ofOne(op) {
 						x = y
 					}
 					return b.float(ir.Uop{Op: op, W: uint8(w), A: x, B: y, Imm: i})

@@ -208,39 +208,6 @@ func shuffle16(half int) lifter {
 	})
 }
 
-func insertWord(b *builder, in *Inst) error {
-	d, err := b.xmmDst()
-	if err != nil {
-		return err
-	}
-	imm, err := imm8(in, 2)
-	if err != nil {
-		return err
-	}
-	s, err := b.read(in.Args[1], 16)
-	if err != nil {
-		return err
-	}
-	h := d[imm>>2&1]
-	b.emit(ir.Uop{Op: ir.Put, W: 16, D: h, A: s, B: h, Imm: imm & 3 * 16})
-	return nil
-}
-
-func extractWord(b *builder, in *Inst) error {
-	imm, err := imm8(in, 2)
-	if err != nil {
-		return err
-	}
-	s, isX := xmm(in.Args[1])
-	r, ok := in.Args[0].(x86asm.Reg)
-	g, isGPR := gpr(r)
-	if !isX || !ok || !isGPR { // the form with memory is SSE4.1
-		return unsupported(in)
-	}
-	b.emit(ir.Uop{Op: ir.Get, W: 16, D: g.slot, A: s[imm>>2&1], Imm: imm & 3 * 16})
-	return nil
-}
-
 // maskMove is maskmovdqu: each byte of the first operand whose mask byte has its sign set goes to rdi.
 func maskMove(b *builder, in *Inst) error {
 	d, err := b.xmmDst()
@@ -362,8 +329,6 @@ func init() {
 		}), noAlign},
 		x86asm.PSHUFLW:    {shuffle16(0), noAlign},
 		x86asm.PSHUFHW:    {shuffle16(1), noAlign},
-		x86asm.PINSRW:     {insertWord, ""},
-		x86asm.PEXTRW:     {extractWord, ""},
 		x86asm.MASKMOVDQU: {maskMove, "touches all 16 bytes"},
 		x86asm.EMMS:       {emptyTags, ""},
 	})

@@ -167,3 +167,28 @@ func (c MXCSR) Convert(w, x uint, a uint64) uint64 {
 	}
 	return uint64(math.Float32bits(float32(math.Float64frombits(a))))
 }
+
+// RoundInt returns a as a whole number in the rounding mode of c.
+func (c MXCSR) RoundInt(w uint, a uint64) uint64 {
+	if IsNaN(a, w) {
+		return a | QuietBit(w)
+	}
+	v := math.Float64frombits(a)
+	if w == 32 {
+		v = float64(math.Float32frombits(uint32(a)))
+	}
+	switch c.Mode() {
+	case Nearest:
+		v = math.RoundToEven(v)
+	case Down:
+		v = math.Floor(v)
+	case Up:
+		v = math.Ceil(v)
+	case Chop:
+		v = math.Trunc(v)
+	}
+	if w == 32 {
+		return uint64(math.Float32bits(float32(v)))
+	}
+	return math.Float64bits(v)
+}
