@@ -31,129 +31,164 @@ func (x *Explorer) device(s *state.State) bool {
 		x.reply(s, device.Err(err.Error()))
 		return true
 	}
-	space := s.Sys.CurrentProcess().Mem
-	switch req.Verb {
-	case device.VerbHello:
-		if req.Version != device.Version {
-			x.reply(s, device.Err(fmt.Sprintf("this engine speaks version %d of the protocol", device.Version)))
-			return true
+	a := answers[req.Verb]
+	if a == nil {
+		x.reply(s, device.Err("unknown request"))
+		return true
+	}
+	return a(x, s, &request{req, s.Sys.CurrentProcess().Mem, body})
+}
+
+// request is a request of the guest with what it is about.
+type request struct {
+	*device.Request
+	space *mem.Space
+	body  mem.Bytes
+}
+
+// answer does what a request asks for and replies; false when the path has ended.
+type answer func(x *Explorer, s *state.State, q *request) bool
+
+// answers are the requests, one row each.
+var answers = map[device.Verb]answer{
+	device.VerbHello: replying(func(_ *Explorer, _ *state.State, q *request) ([]byte, error) {
+		if q.Version != device.Version {
+			return nil, fmt.Errorf("this engine speaks version %d of the protocol", device.Version)
 		}
-		x.reply(s, device.OK(device.Version))
-	case device.VerbBegin:
-		x.reply(s, device.OK())
-		x.began, x.cfg.Booting = time.Now(), false
-		x.setRoot(s)
-		if x.cfg.OnBegin != nil {
-			x.cfg.OnBegin(s, req.Text)
-		}
-		return x.Usage == ""
-	case device.VerbInput:
-		return x.input(s, req.Input)
-	case device.VerbPlace:
-		return x.place(s, space, req)
-	case device.VerbBounds:
-		lo, hi, err := x.boundsOf(s, space, req)
-		if err != nil {
-			x.reply(s, device.Err(err.Error()))
-			return true
-		}
-		x.reply(s, device.OKUnsigned(lo, hi))
-	case device.VerbSymbolic:
+		return device.OK(device.Version), nil
+	}),
+	device.VerbBegin: (*Explorer).begin,
+	device.VerbInput: func(x *Explorer, s *state.State, q *request) bool { return x.input(s, q.Input) },
+	device.VerbPlace: func(x *Explorer, s *state.State, q *request) bool { return x.place(s, q.space, q.Request) },
+	device.VerbBounds: replying(func(x *Explorer, s *state.State, q *request) ([]byte, error) {
+		lo, hi, err := x.boundsOf(s, q.space, q.Request)
+		return device.OKUnsigned(lo, hi), err
+	}),
+	device.VerbSymbolic: replying(func(_ *Explorer, _ *state.State, q *request) ([]byte, error) {
 		sym := int64(0)
-		if space.HasSym(req.Addr, req.Len) {
+		if q.space.HasSym(q.Addr, q.Len) {
 			sym = 1
 		}
-		x.reply(s, device.OK(sym))
-	case device.VerbValue:
-		return x.value(s, req)
-	case device.VerbConcretize:
-		if req.Inline {
-			return x.concretize(s, body)
-		}
-		if d := x.m.Concretize(space, &s.Facts, req.Addr, req.Len); d != nil {
-			x.decide(s, d.Decision, d.PC, d.Ref)
-			return true
-		}
-		x.reply(s, device.OK())
-	case device.VerbAssume:
-		b, err := space.ReadSym(req.Addr, int(req.Len))
-		if err != nil {
-			x.reply(s, device.Err(err.Error()))
-			return true
-		}
-		w := x.m.Word(b)
-		if !x.assume(s, x.ctx.Ne(w, x.ctx.Const(0, x.ctx.Width(w)))) {
-			s.Report.Pruned = true
-			x.end(s, End{})
-			return false
-		}
-		x.reply(s, device.OK())
-	case device.VerbPrune:
-		s.Report.Pruned = true
-		x.end(s, End{})
-		return false
-	case device.VerbLog:
-		t, err := textOf(space, req, body)
-		if err != nil {
-			x.reply(s, device.Err(err.Error()))
-			return true
-		}
+		return device.OK(sym), nil
+	}),
+	device.VerbValue:      func(x *Explorer, s *state.State, q *request) bool { return x.value(s, q.Request) },
+	device.VerbConcretize: (*Explorer).makeConcrete,
+	device.VerbAssume:     (*Explorer).assumption,
+	device.VerbPrune:      ending(func(s *state.State, _ *request) { s.Report.Pruned = true }),
+	device.VerbLog: saying(func(s *state.State, _ *request, t state.Text) error {
 		s.Logs = append(s.Logs, t)
-		x.reply(s, device.OK())
-	case device.VerbExpect:
-		x.reply(s, device.OK())
-	case device.VerbChosen:
-		t, err := textOf(space, req, body)
-		if err == nil && (req.ID >= len(s.Inputs) || s.Inputs[req.ID].Decl.Kind != device.KindChoice) {
-			err = fmt.Errorf("no choice %d", req.ID)
-		}
-		if err != nil {
-			x.reply(s, device.Err(err.Error()))
-			return true
-		}
-		in := *s.Inputs[req.ID] // other states have it, too
-		in.Chosen = &t
-		s.Inputs = slices.Clone(s.Inputs)
-		s.Inputs[req.ID] = &in
-		x.reply(s, device.OK())
-	case device.VerbReturned:
-		t, err := textOf(space, req, body)
-		if err != nil {
-			x.reply(s, device.Err(err.Error()))
-			return true
-		}
+		return nil
+	}),
+	device.VerbExpect: replying(func(*Explorer, *state.State, *request) ([]byte, error) { return device.OK(), nil }),
+	device.VerbChosen: saying(chosen),
+	device.VerbReturned: saying(func(s *state.State, _ *request, t state.Text) error {
 		s.Report.Returned = &t
-		x.reply(s, device.OK())
-	case device.VerbFrames:
-		s.Report.Frames = req.Frames
-		x.reply(s, device.OK())
-	case device.VerbOutcome:
-		t, err := textOf(space, req, body)
-		if err != nil {
-			x.reply(s, device.Err(err.Error()))
-			return true
-		}
-		s.Report.Kind, s.Report.Type, s.Report.Msg = req.Kind, req.Type, t
-		x.reply(s, device.OK())
-	case device.VerbEnd:
-		x.end(s, End{})
-		return false
-	case device.VerbUsage:
-		s.Report.Usage = req.Text
-		x.end(s, End{})
-		return false
-	case device.VerbTests:
+		return nil
+	}),
+	device.VerbFrames: replying(func(_ *Explorer, s *state.State, q *request) ([]byte, error) {
+		s.Report.Frames = q.Frames
+		return device.OK(), nil
+	}),
+	device.VerbOutcome: saying(func(s *state.State, q *request, t state.Text) error {
+		s.Report.Kind, s.Report.Type, s.Report.Msg = q.Kind, q.Type, t
+		return nil
+	}),
+	device.VerbEnd:   ending(func(*state.State, *request) {}),
+	device.VerbUsage: ending(func(s *state.State, q *request) { s.Report.Usage = q.Text }),
+	device.VerbTests: func(x *Explorer, s *state.State, q *request) bool {
 		if !x.cfg.Booting {
 			x.reply(s, device.Err("the test has begun"))
 			return true
 		}
-		s.Report.Listed, s.Report.Tests = true, req.Tests
+		s.Report.Listed, s.Report.Tests = true, q.Tests
 		x.end(s, End{})
 		return false
-	default:
-		x.reply(s, device.Err("unknown request"))
+	},
+}
+
+// replying is an answer that decides nothing: its result is the reply, or what is wrong.
+func replying(f func(x *Explorer, s *state.State, q *request) ([]byte, error)) answer {
+	return func(x *Explorer, s *state.State, q *request) bool {
+		text, err := f(x, s, q)
+		if err != nil {
+			text = device.Err(err.Error())
+		}
+		x.reply(s, text)
+		return true
 	}
+}
+
+// saying is an answer to a request that tells a text.
+func saying(note func(s *state.State, q *request, t state.Text) error) answer {
+	return replying(func(_ *Explorer, s *state.State, q *request) ([]byte, error) {
+		t, err := textOf(q.space, q.Request, q.body)
+		if err == nil {
+			err = note(s, q, t)
+		}
+		return device.OK(), err
+	})
+}
+
+// ending is an answer with which the path ends.
+func ending(note func(s *state.State, q *request)) answer {
+	return func(x *Explorer, s *state.State, q *request) bool {
+		note(s, q)
+		x.end(s, End{})
+		return false
+	}
+}
+
+// begin marks the end of the boot.
+func (x *Explorer) begin(s *state.State, q *request) bool {
+	x.reply(s, device.OK())
+	x.began, x.cfg.Booting = time.Now(), false
+	x.setRoot(s)
+	if x.cfg.OnBegin != nil {
+		x.cfg.OnBegin(s, q.Text)
+	}
+	return x.Usage == ""
+}
+
+// makeConcrete decides the value of guest memory.
+func (x *Explorer) makeConcrete(s *state.State, q *request) bool {
+	if q.Inline {
+		return x.concretize(s, q.body)
+	}
+	if d := x.m.Concretize(q.space, &s.Facts, q.Addr, q.Len); d != nil {
+		x.decide(s, d.Decision, d.PC, d.Ref)
+		return true
+	}
+	x.reply(s, device.OK())
 	return true
+}
+
+// assumption goes on only where a number in guest memory is not 0.
+func (x *Explorer) assumption(s *state.State, q *request) bool {
+	b, err := q.space.ReadSym(q.Addr, int(q.Len))
+	if err != nil {
+		x.reply(s, device.Err(err.Error()))
+		return true
+	}
+	w := x.m.Word(b)
+	if !x.assume(s, x.ctx.Ne(w, x.ctx.Const(0, x.ctx.Width(w)))) {
+		s.Report.Pruned = true
+		x.end(s, End{})
+		return false
+	}
+	x.reply(s, device.OK())
+	return true
+}
+
+// chosen notes what stands at the index that a choice has got.
+func chosen(s *state.State, q *request, t state.Text) error {
+	if q.ID >= len(s.Inputs) || s.Inputs[q.ID].Decl.Kind != device.KindChoice {
+		return fmt.Errorf("no choice %d", q.ID)
+	}
+	in := *s.Inputs[q.ID] // other states have it, too
+	in.Chosen = &t
+	s.Inputs = slices.Clone(s.Inputs)
+	s.Inputs[q.ID] = &in
+	return nil
 }
 
 func (x *Explorer) reply(s *state.State, text []byte) {
