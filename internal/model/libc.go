@@ -11,9 +11,9 @@ import (
 // depends on symbolic ones, their code splits the path at each of them; a model gives the result as one expression,
 // and the path splits where the program uses it.
 //
-// Exact, because these functions have no effect but their result, and that is to the bit what glibc's code for a baseline
-// x86-64 processor leaves in rax. One differs, in what C leaves open: memcmp's is the difference of the first two bytes that differ, as glibc's code
-// for processors with AVX2 has it, which a native run executes; the baseline code, which the machine runs where all is concrete, compares up to
+// Exact, because these functions have no effect but their result, and that is to the bit what glibc's code for an x86-64-v2
+// processor leaves in rax. One differs, in what C leaves open: memcmp's is the difference of the first two bytes that differ, as glibc's code
+// for processors with AVX2 has it, which a native run executes; the SSE2 code, which the machine runs where all is concrete, compares up to
 // 16 bytes as words, and its result has that sign. A model declines, and the code runs, where all operands are concrete; where
 // a pointer is symbolic; and where the result is not settled within maxEarly bytes, or not before memory that cannot be read: what faults still
 // does.

@@ -77,6 +77,9 @@ type process struct {
 
 // start makes a process with nothing in it but the gate.
 func start(code map[uint64][]byte) (*process, error) {
+	if err := capable(features()); err != nil {
+		return nil, err
+	}
 	p, err := spawn()
 	if err == nil {
 		err = p.prepare(code)

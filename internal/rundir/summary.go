@@ -16,11 +16,13 @@ const SchemaVersion = 2
 type Summary struct {
 	SchemaVersion int `json:"schema_version"`
 	// Test is the test as named on the command line: "mail.py::test_email".
-	Test        string          `json:"test"`
-	Interpreter Interpreter     `json:"interpreter"`
-	Target      testcase.Target `json:"target"`
-	Strategy    string          `json:"strategy"`
-	Seed        uint64          `json:"seed"`
+	Test        string      `json:"test"`
+	Interpreter Interpreter `json:"interpreter"`
+	// CPU is the level of the processor that the guest saw, the same on every host: "x86-64-v2".
+	CPU      string          `json:"cpu,omitempty"`
+	Target   testcase.Target `json:"target"`
+	Strategy string          `json:"strategy"`
+	Seed     uint64          `json:"seed"`
 	// ElapsedS is seconds of wall-clock time, BootS included.
 	ElapsedS float64 `json:"elapsed_s"`
 	// BootS is the seconds until the test began (the snapshot point).

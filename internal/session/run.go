@@ -18,6 +18,7 @@ import (
 	"symchef/internal/hlpc"
 	"symchef/internal/interp"
 	"symchef/internal/kernel"
+	"symchef/internal/lift"
 	"symchef/internal/replay"
 	"symchef/internal/rundir"
 	"symchef/internal/solver"
@@ -180,7 +181,7 @@ func prepare(o *Options, stderr io.Writer) (*run, error) {
 		remove()
 	}
 	r := newRun(o, t)
-	r.sum = rundir.Summary{SchemaVersion: rundir.SchemaVersion, Test: t.name, Target: t.tc, Strategy: o.Strategy, Seed: o.Seed, WhyNotExhausted: []string{unfinished}}
+	r.sum = rundir.Summary{SchemaVersion: rundir.SchemaVersion, Test: t.name, CPU: lift.Level, Target: t.tc, Strategy: o.Strategy, Seed: o.Seed, WhyNotExhausted: []string{unfinished}}
 	r.sum.Interpreter.Path = t.tc.Executable()
 	if t.found != nil {
 		r.sum.Interpreter.Version, r.sum.Interpreter.BuildID = t.found.Version, t.found.Image.BuildID
