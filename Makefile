@@ -1,5 +1,5 @@
 # Everything a developer types. `make check` is the whole gate.
-.PHONY: symchef test check fmt bench bench-merge bench-solver bench-search conformance cpu-check fuzz mutate reliability picture soak
+.PHONY: symchef test check fmt bench bench-merge bench-solver bench-search conformance cpu-check kernel-check fuzz mutate reliability picture soak
 
 symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
@@ -68,6 +68,11 @@ conformance: symchef
 # rounds that are done) go on with a run that was interrupted.
 cpu-check:
 	SYMCHEF_SEED=$${SYMCHEF_SEED:-random} SYMCHEF_ROUNDS=100 go test -timeout 0 -run TestForms -v ./internal/cpucheck
+
+# 1,000,000 random programs of system calls in the machine and on Linux, in a sandbox. SYMCHEF_SEED, as the log has it, and SYMCHEF_FIRST (the
+# programs that are done) go on with a run that was interrupted.
+kernel-check:
+	SYMCHEF_SEED=$${SYMCHEF_SEED:-random} SYMCHEF_PROGRAMS=$${SYMCHEF_PROGRAMS:-1000000} SYMCHEF_FAILURES=20 nice -n 19 go test -timeout 0 -run 'TestPrograms$$' -v ./internal/kernel/programs
 
 # Every parser of bytes that may be hostile, FUZZTIME each.
 FUZZTIME ?= 10m

@@ -182,11 +182,11 @@ func (c *call) renameAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, 
 	if err != nil {
 		return 0, err
 	}
-	to, err := c.path(toAddr)
+	fv, err := c.final(fromDir, from)
 	if err != nil {
 		return 0, err
 	}
-	fv, err := c.final(fromDir, from)
+	to, err := c.path(toAddr)
 	if err != nil {
 		return 0, err
 	}
@@ -292,15 +292,18 @@ func (c *call) sysLinkat() (uint64, error) {
 }
 
 func (c *call) linkAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, flags int) (uint64, error) {
+	if flags&^(unix.AT_SYMLINK_FOLLOW|unix.AT_EMPTY_PATH) != 0 {
+		return 0, unix.EINVAL
+	}
 	from, err := c.path(fromAddr)
 	if err != nil {
 		return 0, err
 	}
-	to, err := c.path(toAddr)
+	v, err := c.existing(fromDir, from, flags&unix.AT_SYMLINK_FOLLOW != 0)
 	if err != nil {
 		return 0, err
 	}
-	v, err := c.existing(fromDir, from, flags&unix.AT_SYMLINK_FOLLOW != 0)
+	to, err := c.path(toAddr)
 	if err != nil {
 		return 0, err
 	}
@@ -461,22 +464,29 @@ func (c *call) sysUtimensat() (uint64, error) {
 		}
 	}
 	var to [2]*int64 // nil: as it is
+	invalid := false
 	for i := range to {
 		switch sec, ns := int64(w[2*i]), w[2*i+1]; {
 		case ns == unix.UTIME_NOW:
 			to[i] = &now
 		case ns == unix.UTIME_OMIT:
 		case ns > 999999999:
-			return 0, unix.EINVAL
+			invalid = true
 		default:
 			t := sec*1e9 + int64(ns)
 			to[i] = &t
 		}
 	}
-	if to[0] == nil && to[1] == nil {
+	switch {
+	case to[0] == nil && to[1] == nil && !invalid:
 		return 0, nil
+	case c.a[3]&0xffffffff&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 || c.a[1] == 0 && c.a[3]&0xffffffff != 0:
+		return 0, unix.EINVAL
 	}
 	set := func(n *inode) error {
+		if invalid { // which is looked at when the file has been found
+			return unix.EINVAL
+		}
 		if to[0] != nil {
 			n.Atime = *to[0]
 		}
@@ -556,14 +566,18 @@ func (c *call) sysFallocate() (uint64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case !f.writable():
+	case f.Kind == filePath:
 		return 0, unix.EBADF
-	case c.a[1] != 0:
-		return 0, unix.EOPNOTSUPP
-	case f.Kind != fileNode:
-		return 0, unix.ENODEV
 	case int64(c.a[2]) < 0 || int64(c.a[3]) <= 0:
 		return 0, unix.EINVAL
+	case c.a[1] != 0:
+		return 0, unix.EOPNOTSUPP
+	case !f.writable():
+		return 0, unix.EBADF
+	case f.Kind == filePipe:
+		return 0, unix.ESPIPE
+	case f.Kind != fileNode:
+		return 0, unix.ENODEV
 	}
 	end := int64(c.a[2]) + int64(c.a[3])
 	if end > maxFile || end < 0 {
@@ -575,7 +589,37 @@ func (c *call) sysFallocate() (uint64, error) {
 	return 0, nil
 }
 
-// sysFd succeeds for every descriptor: fsync, fdatasync, flock, fadvise64.
+// sysFadvise has no effect.
+func (c *call) sysFadvise() (uint64, error) {
+	_, f, err := c.fd(c.arg32(0))
+	switch {
+	case err != nil:
+		return 0, err
+	case f.Kind == filePath:
+		return 0, unix.EBADF
+	case f.Kind == filePipe:
+		return 0, unix.ESPIPE
+	case c.a[3]&0xffffffff > 5 || int64(c.a[2]) < 0:
+		return 0, unix.EINVAL
+	}
+	return 0, nil
+}
+
+// sysFsync has no effect: what is written is there.
+func (c *call) sysFsync() (uint64, error) {
+	_, f, err := c.fd(c.arg32(0))
+	switch {
+	case err != nil:
+		return 0, err
+	case f.Kind == filePath:
+		return 0, unix.EBADF
+	case f.Kind != fileLower && f.Kind != fileNode && f.Kind != fileDir:
+		return 0, unix.EINVAL
+	}
+	return 0, nil
+}
+
+// sysFd succeeds for every descriptor: flock, readahead.
 func (c *call) sysFd() (uint64, error) {
 	_, _, err := c.fd(c.arg32(0))
 	return 0, err

@@ -65,11 +65,7 @@ func (c *call) sysFcntl() (uint64, error) {
 		c.p.Fds[fd].Cloexec = c.a[2]&unix.FD_CLOEXEC != 0
 		return 0, nil
 	case unix.F_GETFL:
-		fl := f.Flags
-		if f.Kind < filePipe || f.tty() {
-			fl |= 0o100000 // O_LARGEFILE, which 64-bit open(2) always sets
-		}
-		return uint64(fl), nil
+		return uint64(f.Flags), nil
 	case unix.F_SETFL:
 		g := c.s.file(i)
 		g.Flags = g.Flags&^settable | int(c.a[2])&settable
@@ -91,6 +87,8 @@ func (c *call) sysFcntl() (uint64, error) {
 			return 0, unix.ENOTDIR
 		}
 		return 0, nil
+	case unix.F_GETLEASE:
+		return unix.F_UNLCK, nil
 	case unix.F_SETOWN, unix.F_GETOWN:
 		return 0, nil
 	}

@@ -9,23 +9,28 @@ import (
 // FIFOs, fifo(7): an inode that has a pipe while it is open.
 
 func (c *call) sysMknod() (uint64, error) {
-	return c.mknodAt(unix.AT_FDCWD, c.a[0], uint32(c.a[1]))
+	return c.mknodAt(unix.AT_FDCWD, c.a[0], uint32(c.a[1]), uint32(c.a[2]))
 }
 func (c *call) sysMknodat() (uint64, error) {
-	return c.mknodAt(c.arg32(0), c.a[1], uint32(c.a[2]))
+	return c.mknodAt(c.arg32(0), c.a[1], uint32(c.a[2]), uint32(c.a[3]))
 }
 
-// mknodAt makes regular files, FIFOs and names of sockets; devices need a privilege.
-func (c *call) mknodAt(dirfd int, addr uint64, mode uint32) (uint64, error) {
+// mknodAt makes regular files, FIFOs names of sockets and whiteouts; devices need a privilege.
+func (c *call) mknodAt(dirfd int, addr uint64, mode, dev uint32) (uint64, error) {
 	name, err := c.path(addr)
 	if err != nil {
 		return 0, err
 	}
+	forbidden := false
 	switch kind := mode & unix.S_IFMT; kind {
 	case 0:
 		mode |= unix.S_IFREG
 	case unix.S_IFREG, unix.S_IFIFO, unix.S_IFSOCK:
-	case unix.S_IFCHR, unix.S_IFBLK, unix.S_IFDIR:
+	case unix.S_IFCHR: // but for 0, 0, a whiteout of overlayfs
+		forbidden = dev != 0
+	case unix.S_IFBLK:
+		forbidden = true
+	case unix.S_IFDIR:
 		return 0, unix.EPERM
 	default:
 		return 0, unix.EINVAL
@@ -33,6 +38,9 @@ func (c *call) mknodAt(dirfd int, addr uint64, mode uint32) (uint64, error) {
 	v, err := c.final(dirfd, name)
 	if err == nil {
 		err = v.absent(false)
+	}
+	if err == nil && forbidden {
+		err = unix.EPERM
 	}
 	if err != nil {
 		return 0, err

@@ -37,6 +37,9 @@ const (
 	fileMaster // the other side of terminal In
 )
 
+// largeFile is O_LARGEFILE, which 64-bit open(2) always sets.
+const largeFile = 0o100000
+
 // maxIO is the most bytes one call moves (MAX_RW_COUNT of Linux, kept smaller).
 const maxIO = 1 << 26
 
@@ -175,6 +178,9 @@ func (s *System) dropFile(i int) {
 
 // at resolves a path argument relative to a directory descriptor.
 func (c *call) at(dirfd int, name string, follow bool) (vnode, error) {
+	if name == "" { // getname in fs/namei.c
+		return vnode{}, unix.ENOENT
+	}
 	base := c.p.Cwd
 	if dirfd != unix.AT_FDCWD && !strings.HasPrefix(name, "/") {
 		_, f, err := c.fd(dirfd)
@@ -252,6 +258,11 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 			return c.newFd(i, 0, cloexec) // shares the description, where Linux makes a new one
 		}
 		name = f.Path
+	}
+	if flags&unix.O_PATH != 0 { // build_open_flags in fs/open.c
+		flags &= unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	} else {
+		flags |= largeFile
 	}
 	const tmpfile = unix.O_TMPFILE &^ unix.O_DIRECTORY
 	follow := flags&unix.O_NOFOLLOW == 0 && flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
@@ -530,17 +541,80 @@ func (c *call) readTo(fd int, off int64, to []iovec, total uint64) (uint64, erro
 	if f.Kind == fileDir {
 		return 0, unix.EISDIR
 	}
-	if err := c.pieces(to, guest.ProtWrite); err != nil {
-		return 0, err
+	if !f.movesBytes() {
+		return 0, unix.EINVAL
 	}
 	if f.Kind == fileSocket {
 		return c.readSocket(i, f, to, total)
 	}
-	b, err := c.readFile(i, off, int(total))
+	n := c.reach(to, guest.ProtWrite)
+	if n < total && f.seekable() {
+		pos := off
+		if off < 0 {
+			pos = f.Off
+		}
+		if b, err := c.readFile(i, pos, 1); err != nil || len(b.Data) == 0 { // nothing is copied
+			return 0, err
+		}
+	} else if need := min(total, c.takes(f)); n < need {
+		n = 0
+	} else {
+		n = total
+	}
+	if n == 0 && total > 0 {
+		return 0, unix.EFAULT
+	}
+	b, err := c.readFile(i, off, int(n))
 	if err != nil {
 		return 0, err
 	}
 	return uint64(len(b.Data)), c.scatter(to, 0, b)
+}
+
+// takes is how many bytes a read takes away from f at the most; 0 where it finds nothing.
+func (c *call) takes(f *file) uint64 {
+	switch f.Kind {
+	case filePipe:
+		if f.In >= 0 {
+			return uint64(len(c.s.pipes.get(f.In).Buf.Data))
+		}
+		return 0
+	case fileEvent:
+		return min(f.Count, 1) * 8
+	case fileStdin:
+		return uint64(len(c.s.stdin.Data)) - min(uint64(f.Off), uint64(len(c.s.stdin.Data)))
+	case fileDevice:
+		return uint64(len(f.Text.Data))
+	}
+	return maxIO
+}
+
+// reach is how many bytes of the pieces, from the first on, can be read or written as p says.
+func (c *call) reach(v []iovec, p guest.Prot) (n uint64) {
+	for _, x := range v {
+		if c.p.Mem.Mapped(x.addr, x.n, p) && x.addr+x.n >= x.addr {
+			n += x.n
+			continue
+		}
+		for at := x.addr; at < x.addr+x.n && c.p.Mem.Mapped(at, 1, p); {
+			next := min(guest.PageDown(at)+guest.PageSize, x.addr+x.n)
+			n += next - at
+			at = next
+		}
+		break
+	}
+	return n
+}
+
+// cut is the first n bytes of the pieces.
+func cut(v []iovec, n uint64) (out []iovec) {
+	for _, x := range v {
+		if x.n = min(x.n, n); x.n > 0 {
+			out = append(out, x)
+		}
+		n -= x.n
+	}
+	return out
 }
 
 // pieces checks that memory can be read or written as the pieces say.
@@ -600,6 +674,29 @@ func (c *call) writeFrom(fd int, off int64, from []iovec) (uint64, error) {
 	if !f.writable() {
 		return 0, unix.EBADF
 	}
+	if !f.movesBytes() {
+		return 0, unix.EINVAL
+	}
+	if n := c.reach(from, guest.ProtRead); n < uint64(total(from)) {
+		switch {
+		case f.Kind == fileEvent && total(from) < 8:
+			return 0, unix.EINVAL
+		case f.Kind == fileNull || f.Kind == fileZero: // which do not look
+			return uint64(total(from)), nil
+		case f.Kind == fileFull:
+			return 0, unix.ENOSPC
+		case n > 0:
+			from = cut(from, n)
+		case f.Kind == filePipe && f.Out >= 0:
+			p := c.s.pipes.get(f.Out)
+			if p.Readers > 0 && len(p.Buf.Data) < p.size() {
+				return 0, unix.EFAULT
+			}
+			return c.writePipe(i, f, mem.Concrete([]byte{0})) // does not come to the bytes
+		default:
+			return 0, unix.EFAULT
+		}
+	}
 	all, err := c.gather(from, f.Kind == fileEvent || f.tty())
 	if err == nil && f.Kind == fileDevice && !requestLine(all) {
 		all, err = c.gather(from, true)
@@ -624,22 +721,14 @@ func (c *call) sysPread() (uint64, error) {
 }
 
 func (c *call) sysReadv() (uint64, error) {
-	v, n, err := c.iovecs(c.a[1], c.a[2])
-	if err != nil {
-		return 0, err
-	}
-	return c.readTo(c.arg32(0), -1, v, n)
+	return c.vector(-1, true)
 }
 
 func (c *call) sysPreadv() (uint64, error) {
 	if err := c.seekable(3); err != nil {
 		return 0, err
 	}
-	v, n, err := c.iovecs(c.a[1], c.a[2])
-	if err != nil {
-		return 0, err
-	}
-	return c.readTo(c.arg32(0), int64(c.a[3]), v, n)
+	return c.vector(int64(c.a[3]), true)
 }
 
 func (c *call) sysWrite() (uint64, error) {
@@ -654,22 +743,44 @@ func (c *call) sysPwrite() (uint64, error) {
 }
 
 func (c *call) sysWritev() (uint64, error) {
-	v, _, err := c.iovecs(c.a[1], c.a[2])
-	if err != nil {
-		return 0, err
-	}
-	return c.writeFrom(c.arg32(0), -1, v)
+	return c.vector(-1, false)
 }
 
 func (c *call) sysPwritev() (uint64, error) {
 	if err := c.seekable(3); err != nil {
 		return 0, err
 	}
-	v, _, err := c.iovecs(c.a[1], c.a[2])
-	if err != nil {
+	return c.vector(int64(c.a[3]), false)
+}
+
+// vector reads or writes pieces of memory, do_readv and do_writev in fs/read_write.c: if they are of no bytes the file is not asked.
+func (c *call) vector(off int64, read bool) (uint64, error) {
+	_, f, err := c.fd(c.arg32(0))
+	switch {
+	case err != nil:
+		return 0, err
+	case read && !f.readable() || !read && !f.writable():
+		return 0, unix.EBADF
+	case !f.movesBytes():
+		return 0, unix.EINVAL
+	}
+	v, n, err := c.iovecs(c.a[1], c.a[2])
+	if err != nil || n == 0 {
 		return 0, err
 	}
-	return c.writeFrom(c.arg32(0), int64(c.a[3]), v)
+	if read {
+		return c.readTo(c.arg32(0), off, v, n)
+	}
+	return c.writeFrom(c.arg32(0), off, v)
+}
+
+// movesBytes files can be read or written at all.
+func (f *file) movesBytes() bool {
+	switch f.Kind {
+	case fileEpoll, filePID, filePath:
+		return false
+	}
+	return true
 }
 
 // seekable checks descriptor 0 and the offset in argument i, pread(2).
@@ -788,6 +899,10 @@ func (c *call) sysFstat() (uint64, error) {
 }
 
 func (c *call) statAt(dirfd int, addr, to uint64, flags int) (uint64, error) {
+	const known = unix.AT_SYMLINK_NOFOLLOW | unix.AT_EMPTY_PATH | unix.AT_NO_AUTOMOUNT | unix.AT_STATX_FORCE_SYNC | unix.AT_STATX_DONT_SYNC
+	if flags&0xffffffff&^known != 0 {
+		return 0, unix.EINVAL
+	}
 	name, err := c.path(addr)
 	if err != nil {
 		return 0, err
@@ -831,7 +946,7 @@ func (c *call) sysFaccessat2() (uint64, error) {
 }
 
 func (c *call) accessAt(dirfd int, addr, mode uint64, flags int) (uint64, error) {
-	if mode&^7 != 0 {
+	if mode&0xffffffff&^7 != 0 || flags&0xffffffff&^(unix.AT_EACCESS|unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 {
 		return 0, unix.EINVAL
 	}
 	name, err := c.path(addr)

@@ -49,22 +49,25 @@ func elsewhereLimits() limits {
 // fdLimit is what the descriptors of p are below.
 func (p *Process) fdLimit() int { return int(min(p.Limits[unix.RLIMIT_NOFILE].Soft, maxFds)) }
 
-func (c *call) sysGetrlimit() (uint64, error) { return c.rlimit(c.a[0], 0, c.a[1]) }
-func (c *call) sysSetrlimit() (uint64, error) { return c.rlimit(c.a[0], c.a[1], 0) }
+func (c *call) sysGetrlimit() (uint64, error) { return c.rlimit(c.p, c.a[0], 0, c.a[1]) }
+func (c *call) sysSetrlimit() (uint64, error) { return c.rlimit(c.p, c.a[0], c.a[1], 0) }
 
 func (c *call) sysPrlimit64() (uint64, error) {
-	if c.a[0] != 0 && c.arg32(0) != c.p.PID {
-		return 0, unix.ESRCH
+	p := c.p
+	if pid := c.arg32(0); pid != 0 {
+		if p = c.s.processOf(pid); p == nil {
+			return 0, unix.ESRCH
+		}
 	}
-	return c.rlimit(c.a[1], c.a[2], c.a[3])
+	return c.rlimit(p, c.a[1], c.a[2], c.a[3])
 }
 
-// rlimit sets the limit at set and stores the one before at get; 0: neither. Who may raise a hard limit needs a privilege that nobody has here.
-func (c *call) rlimit(resource, set, get uint64) (uint64, error) {
+// rlimit sets a limit of p at set and stores the one before at get; 0: neither. Who may raise a hard limit needs a privilege that nobody has here.
+func (c *call) rlimit(p *Process, resource, set, get uint64) (uint64, error) {
 	if resource >= uint64(len(limits{})) {
 		return 0, unix.EINVAL
 	}
-	old := c.p.Limits[resource]
+	old := p.Limits[resource]
 	next := old
 	if set != 0 {
 		w, err := c.words(set, 2)
@@ -83,7 +86,7 @@ func (c *call) rlimit(resource, set, get uint64) (uint64, error) {
 			return 0, err
 		}
 	}
-	c.p.Limits[resource] = next
+	p.Limits[resource] = next
 	return 0, nil
 }
 

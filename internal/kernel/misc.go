@@ -150,7 +150,7 @@ func (c *call) niced() ([]*Process, error) {
 	for _, p := range c.s.procs {
 		switch who := c.arg32(1); c.a[0] {
 		case unix.PRIO_PROCESS:
-			if p.PID == who || who == 0 && p == c.p {
+			if p == c.s.processOf(who) || who == 0 && p == c.p {
 				l = append(l, p)
 			}
 		case unix.PRIO_PGRP:
@@ -202,7 +202,7 @@ func (c *call) sysMemfdCreate() (uint64, error) {
 		return 0, unix.EINVAL
 	}
 	n := c.s.nodes.add(c.s.owner, &inode{Mode: unix.S_IFREG | 0o777, UID: uint32(c.s.cfg.UID), GID: uint32(c.s.cfg.GID), Atime: c.s.Now().wall(), Mtime: c.s.Now().wall(), Ctime: c.s.Now().wall()})
-	f := &file{Kind: fileNode, Flags: unix.O_RDWR, Path: "/memfd:" + name + " (deleted)", Node: n}
+	f := &file{Kind: fileNode, Flags: unix.O_RDWR | largeFile, Path: "/memfd:" + name + " (deleted)", Node: n}
 	return c.open(f, c.a[1]&unix.MFD_CLOEXEC != 0)
 }
 

@@ -38,7 +38,13 @@ func tooMuch(a *mem.Area, size uint64) bool {
 func (c *call) sysMmap() (uint64, error) {
 	const fixed, noReplace = unix.MAP_FIXED, unix.MAP_FIXED_NOREPLACE
 	addr, length, flags, off := c.a[0], c.a[1], c.a[3], c.a[5]
-	if length == 0 || off%guest.PageSize != 0 {
+	if off%guest.PageSize != 0 {
+		return 0, unix.EINVAL
+	}
+	if _, f, err := c.fd(c.arg32(4)); flags&unix.MAP_ANONYMOUS == 0 && (err != nil || f.Kind == filePath) {
+		return 0, unix.EBADF
+	}
+	if length == 0 {
 		return 0, unix.EINVAL
 	}
 	if length > maxMap {
@@ -206,12 +212,20 @@ func (c *call) sysMunmap() (uint64, error) {
 }
 
 func (c *call) sysMprotect() (uint64, error) {
-	size, err := pages(c.a[0], c.a[1])
-	if err != nil || c.a[2]&^(7|0x01000000|0x02000000) != 0 {
+	const sem, down, up = 8, 0x01000000, 0x02000000 // PROT_SEM, PROT_GROWSDOWN, PROT_GROWSUP
+	both := c.a[2]&(down|up) == down|up
+	size := guest.PageUp(c.a[1])
+	switch {
+	case both || c.a[0]%guest.PageSize != 0:
 		return 0, unix.EINVAL
-	}
-	if size == 0 {
+	case c.a[1] == 0:
 		return 0, nil
+	case c.a[0]+size <= c.a[0]:
+		return 0, unix.ENOMEM
+	case c.a[2]&^(7|sem|down|up) != 0:
+		return 0, unix.EINVAL
+	case c.a[0]+size > guest.AddrLimit:
+		return 0, unix.ENOMEM
 	}
 	for _, a := range c.p.Mem.Areas() {
 		switch {
@@ -258,6 +272,9 @@ func (s *System) shareCode(a mem.Area) error {
 
 func (c *call) sysMadvise() (uint64, error) {
 	size, err := pages(c.a[0], c.a[1])
+	if !knownAdvice(c.a[2] & 0xffffffff) {
+		err = unix.EINVAL
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -283,6 +300,11 @@ func (c *call) sysMadvise() (uint64, error) {
 		return 0, unsupported("this advice")
 	}
 	return 0, nil
+}
+
+// knownAdvice is madvise_behavior_valid in mm/madvise.c.
+func knownAdvice(advice uint64) bool {
+	return advice <= unix.MADV_WILLNEED+1 || advice >= unix.MADV_FREE && advice <= unix.MADV_COLLAPSE || advice == 100 || advice == 101 // MADV_HWPOISON, MADV_SOFT_OFFLINE
 }
 
 func (c *call) sysMremap() (uint64, error) {
@@ -408,7 +430,10 @@ func (c *call) sysMsync() (uint64, error) {
 // sysMapped succeeds for mapped ranges: mlock and munlock have no effect here.
 func (c *call) sysMapped() (uint64, error) {
 	lo := guest.PageDown(c.a[0])
-	if n := c.a[0] + c.a[1] - lo; !c.p.Mem.Mapped(lo, n, 0) {
+	switch n := guest.PageUp(c.a[0] + c.a[1] - lo); {
+	case lo+n < lo:
+		return 0, unix.EINVAL
+	case n > 0 && !c.p.Mem.Mapped(lo, n, 0):
 		return 0, unix.ENOMEM
 	}
 	return 0, nil

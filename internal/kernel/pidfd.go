@@ -14,6 +14,8 @@ func (c *call) sysPidfdOpen() (uint64, error) {
 	switch {
 	case c.a[1]&0xffffffff&^unix.O_NONBLOCK != 0 || pid <= 0:
 		return 0, unix.EINVAL
+	case c.s.process(pid) == nil && c.s.task(pid) != nil:
+		return 0, unix.EINVAL // a thread
 	case c.s.process(pid) == nil:
 		return 0, unix.ESRCH
 	}

@@ -45,7 +45,7 @@ func (c *call) setPipeSize(i, n int) (uint64, error) {
 		size *= 2
 	}
 	switch {
-	case n <= 0 || n > 1<<31:
+	case n < 0:
 		return 0, unix.EINVAL
 	case size > maxPipe && size > c.s.pipes.get(i).size() && c.s.cfg.UID != 0:
 		return 0, unix.EPERM
@@ -77,7 +77,7 @@ func (c *call) pipe2(flags int) (uint64, error) {
 	name := c.s.pipeName(16 + i)
 	status := flags & unix.O_NONBLOCK
 	a := &file{Kind: filePipe, Flags: unix.O_RDONLY | status, Path: name, In: i, Out: -1}
-	b := &file{Kind: filePipe, Flags: unix.O_WRONLY | status, Path: name, In: -1, Out: i}
+	b := &file{Kind: filePipe, Flags: unix.O_WRONLY | status | flags&unix.O_DIRECT, Path: name, In: -1, Out: i}
 	return c.pair(a, b, flags&unix.O_CLOEXEC != 0, c.a[0], func() { c.s.pipes.del(i) })
 }
 
@@ -129,15 +129,15 @@ func (c *call) readPipe(i int, f *file, n int) (mem.Bytes, error) {
 func (c *call) writePipe(i int, f *file, b mem.Bytes) (uint64, error) {
 	p := c.s.pipes.get(f.Out)
 	n, done, free := len(b.Data), c.was.Done, p.size()-len(p.Buf.Data)
+	if n == 0 {
+		return 0, nil
+	}
 	if p.Readers == 0 {
 		c.s.post(c.t, nil, siginfo{Sig: int(unix.SIGPIPE), PID: c.p.PID})
 		if done > 0 {
 			return uint64(done), nil
 		}
 		return 0, unix.EPIPE
-	}
-	if n == 0 {
-		return 0, nil
 	}
 	if n > pipeAtomic || free >= n {
 		k := min(n-done, free)

@@ -30,6 +30,22 @@ func (c *call) waitFile(i int, events uint32) error {
 
 // ready returns the poll(2) events that file i has now.
 func (s *System) ready(i int) uint32 {
+	r := s.readiness(i)
+	if f := s.files.get(i); f == nil || f.Kind == fileEvent { // which knows no priorities
+		return r
+	}
+	const readNormal, writeNormal = 0x40, 0x100 // POLLRDNORM, POLLWRNORM
+	if r&unix.POLLIN != 0 {
+		r |= readNormal
+	}
+	if r&unix.POLLOUT != 0 {
+		r |= writeNormal
+	}
+	return r
+}
+
+// readiness is ready without the events of normal data.
+func (s *System) readiness(i int) uint32 {
 	f := s.files.get(i)
 	if s.calling {
 		s.polled = append(s.polled, i)
@@ -156,7 +172,10 @@ func (c *call) sysPpoll() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.masked(c.a[3], func() (uint64, error) { return c.poll(d, forever) })
+	return c.masked(c.a[3], func() (uint64, error) {
+		n, err := c.poll(d, forever)
+		return n, c.left(c.a[2], 1, d, err)
+	})
 }
 
 func (c *call) poll(d Time, forever bool) (uint64, error) {
@@ -181,14 +200,7 @@ func (c *call) poll(d Time, forever bool) (uint64, error) {
 			if i, _, err := c.fd(fd); err != nil {
 				r = unix.POLLNVAL
 			} else {
-				have := c.s.ready(i)
-				if have&unix.POLLIN != 0 {
-					have |= 0x40
-				}
-				if have&unix.POLLOUT != 0 {
-					have |= 0x100
-				}
-				r = have & (events | unix.POLLERR | unix.POLLHUP)
+				r = c.s.ready(i) & (events | unix.POLLERR | unix.POLLHUP)
 				fds = append(fds, waitFd{i, events | unix.POLLERR | unix.POLLHUP})
 			}
 		}
@@ -217,7 +229,21 @@ func (c *call) sysSelect() (uint64, error) {
 		}
 		d = seconds(w[0]) + Time(w[1])*1e3
 	}
-	return c.selectFds(d, forever)
+	n, err := c.selectFds(d, forever)
+	return n, c.left(c.a[4], 1e3, d, err)
+}
+
+// left stores what is left of a timeout of d when the call that returns err ends (poll_select_finish in fs/select.c), in seconds and units
+// of so many nanoseconds. Memory that cannot be written is left alone.
+func (c *call) left(addr uint64, unit, d Time, err error) error {
+	if _, ends := err.(unix.Errno); addr == 0 || err != nil && !ends {
+		return err
+	}
+	if at := c.was.Deadline; c.was.Kind != waitNone {
+		d = at - min(at, c.s.Now())
+	}
+	_ = c.put64(addr, uint64(d/1e9), uint64(d%1e9/unit))
+	return err
 }
 
 func (c *call) sysPselect6() (uint64, error) {
@@ -231,7 +257,10 @@ func (c *call) sysPselect6() (uint64, error) {
 			return 0, err
 		}
 	}
-	return c.masked(mask, func() (uint64, error) { return c.selectFds(d, forever) })
+	return c.masked(mask, func() (uint64, error) {
+		n, err := c.selectFds(d, forever)
+		return n, c.left(c.a[4], 1, d, err)
+	})
 }
 
 func (c *call) selectFds(d Time, forever bool) (uint64, error) {
@@ -301,6 +330,14 @@ func (c *call) sysEpollCreate1() (uint64, error) {
 }
 
 func (c *call) sysEpollCtl() (uint64, error) {
+	w := epollWatch{Fd: c.arg32(2)}
+	if c.a[1] != unix.EPOLL_CTL_DEL {
+		b, err := c.bytes(c.a[3], 12) // struct epoll_event is packed
+		if err != nil {
+			return 0, err
+		}
+		w.Events, w.Data = binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint64(b[4:])
+	}
 	ep, e, err := c.fd(c.arg32(0))
 	if err != nil {
 		return 0, err
@@ -310,23 +347,19 @@ func (c *call) sysEpollCtl() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if e.Kind == filePath || f.Kind == filePath {
+		return 0, unix.EBADF
+	}
+	if !f.polls() {
+		return 0, unix.EPERM
+	}
 	if e.Kind != fileEpoll || ep == i {
 		return 0, unix.EINVAL
-	}
-	if f.Kind == fileLower || f.Kind == fileNode || f.Kind == fileDir {
-		return 0, unix.EPERM
 	}
 	if f.Kind == fileEpoll {
 		return 0, unsupported("nested epoll")
 	}
-	w := epollWatch{Fd: fd, File: i}
-	if c.a[1] != unix.EPOLL_CTL_DEL {
-		b, err := c.bytes(c.a[3], 12) // struct epoll_event is packed
-		if err != nil {
-			return 0, err
-		}
-		w.Events, w.Data = binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint64(b[4:])
-	}
+	w.File = i
 	at := slices.IndexFunc(e.Watch, func(x epollWatch) bool { return x.Fd == fd && x.File == i })
 	g := c.s.file(ep)
 	switch c.a[1] {
@@ -350,6 +383,15 @@ func (c *call) sysEpollCtl() (uint64, error) {
 		return 0, unix.EINVAL
 	}
 	return 0, nil
+}
+
+// polls reports whether readiness of f is more than always: file_can_poll in include/linux/poll.h.
+func (f *file) polls() bool {
+	switch f.Kind {
+	case fileLower, fileNode, fileDir, fileNull, fileZero, fileFull:
+		return false
+	}
+	return true
 }
 
 // unwatch makes epoll instance ep forget file i.

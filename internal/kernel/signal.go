@@ -666,17 +666,14 @@ func (c *call) sysRtSigtimedwait() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if c.a[1] != 0 {
-		if err := c.room(c.a[1], 128); err != nil {
-			return 0, err
-		}
-	}
 	if set&bit(int(unix.SIGCHLD)) != 0 {
 		c.seesChild("rt_sigtimedwait")
 	}
 	if info, ok := c.t.take(set &^ unblockable); ok {
 		if c.a[1] != 0 {
-			_ = c.put(c.a[1], info.encode())
+			if err := c.put(c.a[1], info.encode()); err != nil {
+				return 0, err
+			}
 		}
 		return uint64(info.Sig), nil
 	}
@@ -750,6 +747,9 @@ func (c *call) sysKill() (uint64, error) {
 		return 0, err
 	}
 	pid, found := c.arg32(0), false
+	if p := c.s.processOf(pid); pid > 0 && p != nil {
+		pid = p.PID
+	}
 	for _, q := range slices.Clone(c.s.procs) {
 		if !(pid == q.PID || pid == 0 && q.Group == c.p.Group || pid == -1 && q != c.p && q.PID != c.s.cfg.World.firstPID() || pid < -1 && q.Group == -pid) {
 			continue
@@ -769,6 +769,9 @@ func (c *call) sysTgkill() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if c.arg32(0) <= 0 || c.arg32(1) <= 0 {
+		return 0, unix.EINVAL
+	}
 	return c.tkill(c.arg32(0), c.arg32(1), info)
 }
 
@@ -776,6 +779,9 @@ func (c *call) sysTkill() (uint64, error) {
 	info, err := c.signalArg(1)
 	if err != nil {
 		return 0, err
+	}
+	if c.arg32(0) <= 0 {
+		return 0, unix.EINVAL
 	}
 	return c.tkill(0, c.arg32(0), info)
 }
@@ -789,6 +795,9 @@ func (c *call) tkill(tgid, tid int, info siginfo) (uint64, error) {
 			}
 			return 0, nil
 		}
+	}
+	if p := c.s.process(tid); p != nil && (tgid == 0 || tgid == tid) { // a zombie
+		return 0, nil
 	}
 	return 0, unix.ESRCH
 }

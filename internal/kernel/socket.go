@@ -356,7 +356,9 @@ func newSocket(domain, typ, proto int) (*socket, error) {
 		switch {
 		case proto < 0 || proto > 262: // IPPROTO_MAX
 			return nil, unix.EINVAL
-		case k.Type == unix.SOCK_RAW && proto != 0:
+		case k.Type == unix.SOCK_RAW && proto == 0:
+			return nil, unix.EPROTONOSUPPORT
+		case k.Type == unix.SOCK_RAW:
 			return nil, unix.EPERM
 		case want == 0:
 			return nil, unix.ESOCKTNOSUPPORT
@@ -387,15 +389,18 @@ func (c *call) sysSocket() (uint64, error) {
 }
 
 func (c *call) sysSocketpair() (uint64, error) {
+	if c.arg32(1)&^(0xf|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC) != 0 {
+		return 0, unix.EINVAL
+	}
+	if err := c.promise(c.a[3]); err != nil {
+		return 0, err
+	}
 	x, err := newSocket(c.arg32(0), c.arg32(1), c.arg32(2))
 	switch {
 	case err != nil:
 		return 0, err
 	case !x.unix():
 		return 0, unix.EOPNOTSUPP
-	}
-	if err := c.room(c.a[3], 8); err != nil {
-		return 0, err
 	}
 	x.State, x.PeerCred = sockConnected, c.cred()
 	y := x.clone()
@@ -404,6 +409,23 @@ func (c *call) sysSocketpair() (uint64, error) {
 	a, cloexec := c.openSocket(i, c.arg32(1))
 	b, _ := c.openSocket(j, c.arg32(1))
 	return c.pair(a, b, cloexec, c.a[3], func() { c.s.socks.del(i); c.s.socks.del(j) })
+}
+
+// promise stores the two lowest free descriptors at addr: socketpair(2) does before it looks at what it is to make.
+func (c *call) promise(addr uint64) error {
+	var free []int
+	for fd := 0; len(free) < 2; fd++ {
+		if fd >= c.p.fdLimit() {
+			return unix.EMFILE
+		}
+		if fd >= len(c.p.Fds) || c.p.Fds[fd].File < 0 {
+			free = append(free, fd)
+		}
+	}
+	if err := c.put32(addr, uint32(free[0])); err != nil {
+		return err
+	}
+	return c.put32(addr+4, uint32(free[1]))
 }
 
 func (c *call) cred() cred { return cred{c.p.PID, c.s.cfg.UID, c.s.cfg.GID} }
@@ -463,7 +485,13 @@ func (c *call) sysAccept() (uint64, error)  { return c.accept(0) }
 func (c *call) sysAccept4() (uint64, error) { return c.accept(c.arg32(3)) }
 
 func (c *call) accept(flags int) (uint64, error) {
-	if flags&^(unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK) != 0 {
+	_, f, err := c.fd(c.arg32(0))
+	switch {
+	case err != nil:
+		return 0, err
+	case f.Kind == filePath:
+		return 0, unix.EBADF
+	case flags&^(unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK) != 0:
 		return 0, unix.EINVAL
 	}
 	file, i, k, err := c.socket(c.arg32(0))
@@ -481,21 +509,20 @@ func (c *call) accept(flags int) (uint64, error) {
 	}
 	j := k.Queue[0]
 	name := c.s.socks.get(j).peerName(c.s)
-	if c.a[1] != 0 {
-		if err := c.nameRoom(c.a[1], c.a[2]); err != nil {
-			return 0, err
-		}
-	}
 	fd, err := c.open(c.openSocket(j, flags))
 	if err != nil {
 		return 0, err
 	}
 	e := c.s.sock(i)
 	e.Queue = e.Queue[1:]
-	if c.a[1] != 0 {
-		err = c.putName(c.a[1], c.a[2], name)
+	if c.a[1] == 0 {
+		return fd, nil
 	}
-	return fd, err
+	if err := c.putName(c.a[1], c.a[2], name); err != nil {
+		c.s.closeFd(c.p, int(fd)) // the connection is lost
+		return 0, err
+	}
+	return fd, nil
 }
 
 // waitSock blocks a call on a socket's file, or says that it would. dontWait is MSG_DONTWAIT;

@@ -269,6 +269,9 @@ func (c *call) receiveStream(file, i int, to []iovec, flags int) (uint64, messag
 		return 0, m, unix.ENOTCONN
 	}
 	done, want := c.was.Done, total(to)
+	if err := c.pieces(cut(to, uint64(done+k.Held)), guest.ProtWrite); err != nil { // what cannot be stored stays
+		return 0, m, err
+	}
 	target := max(1, min(want, k.option(unix.SOL_SOCKET, unix.SO_RCVLOWAT)))
 	if flags&unix.MSG_WAITALL != 0 {
 		target = max(1, want)
@@ -341,7 +344,11 @@ func (c *call) receiveDgram(file, i int, to []iovec, flags int) (uint64, message
 	p := k.In[0]
 	size := len(p.Data.Data)
 	n := min(size, total(to))
-	if err := c.scatter(to, 0, p.Data.Slice(0, n)); err != nil {
+	if err := c.scatter(to, 0, p.Data.Slice(0, n)); err != nil { // the datagram is lost
+		if flags&unix.MSG_PEEK == 0 {
+			c.s.advance(i, 0, true)
+			c.dropRights(message{Rights: p.Rights}, 0, nil)
+		}
 		return 0, m, err
 	}
 	m = message{From: p.From, Cred: p.Cred, Rights: p.Rights}
@@ -400,14 +407,6 @@ func (c *call) sysRecvfrom() (uint64, error) {
 		return 0, err
 	}
 	to := []iovec{{c.a[1], min(c.a[2], maxIO)}}
-	if err := c.pieces(to, guest.ProtWrite); err != nil {
-		return 0, err
-	}
-	if c.a[4] != 0 {
-		if err := c.nameRoom(c.a[4], c.a[5]); err != nil {
-			return 0, err
-		}
-	}
 	n, m, err := c.receive(file, i, to, c.arg32(3))
 	c.dropRights(m, c.arg32(3), err)
 	if err == nil && c.a[4] != 0 {

@@ -103,21 +103,6 @@ func (k *socket) parse(b []byte, bind bool) (sockName, error) {
 	return n, nil
 }
 
-// nameRoom checks that a name can be stored.
-func (c *call) nameRoom(addr, lenAddr uint64) error {
-	n, err := c.u32(lenAddr)
-	switch {
-	case err != nil:
-		return err
-	case int32(n) < 0:
-		return unix.EINVAL
-	}
-	if err := c.room(lenAddr, 4); err != nil {
-		return err
-	}
-	return c.room(addr, uint64(min(n, 2)))
-}
-
 // putName stores a name and its length, cut off at the length that was there (move_addr_to_user).
 func (c *call) putName(addr, lenAddr uint64, n sockName) error {
 	var b []byte

@@ -160,10 +160,16 @@ func (c *call) sysSetsockopt() (uint64, error) {
 		return 0, err
 	}
 	n := c.arg32(4)
+	if n < 0 || n < 4 && c.arg32(1) == unix.SOL_SOCKET {
+		return 0, unix.EINVAL
+	}
+	if c.arg32(1) == unix.SOL_SOCKET {
+		if _, err := c.u32(c.a[3]); err != nil {
+			return 0, err
+		}
+	}
 	o, row, err := c.optionOf(k)
 	switch {
-	case n < 0:
-		return 0, unix.EINVAL
 	case err != nil:
 		return 0, err
 	case row.kind == optRead:

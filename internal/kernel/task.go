@@ -84,6 +84,24 @@ type process struct {
 	News                   int // what waiting may report of it: the signal that stopped it, or SIGCONT; 0: nothing
 }
 
+// task returns the live task with a number, or nil.
+func (s *System) task(tid int) *Task {
+	for _, t := range s.tasks {
+		if t.TID == tid {
+			return t
+		}
+	}
+	return nil
+}
+
+// processOf returns the process with a number, or that of the task with it.
+func (s *System) processOf(id int) *Process {
+	if t := s.task(id); t != nil {
+		return t.proc
+	}
+	return s.process(id)
+}
+
 func (s *System) process(pid int) *Process {
 	for _, p := range s.procs {
 		if p.PID == pid {
@@ -99,9 +117,12 @@ func (s *System) runnable(t *Task) bool {
 	if t.proc.Stop != 0 {
 		return false
 	}
-	if w.Kind == waitNone || w.Kind == waitAgain || (t.Pending|t.proc.Pending)&^t.Mask != 0 || w.Deadline != 0 && s.now() >= w.Deadline {
-		return true
-	}
+	return w.Kind == waitNone || w.Kind == waitAgain || (t.Pending|t.proc.Pending)&^t.Mask != 0 || w.Deadline != 0 && s.now() >= w.Deadline || s.met(t)
+}
+
+// met reports whether there is what t waits for, time and signals aside.
+func (s *System) met(t *Task) bool {
+	w := &t.Wait
 	switch w.Kind {
 	case waitFiles:
 		for _, f := range w.Fds {
@@ -155,6 +176,9 @@ func (s *System) reschedule() Outcome {
 			continue
 		}
 		s.cur = next
+		if s.met(next) { // its call ends, whatever signals came meanwhile
+			return Outcome{Kind: Switch}
+		}
 		if out, stop := s.deliver(next); stop {
 			return out
 		}
@@ -542,6 +566,9 @@ func (s *System) told(q *Process) {
 }
 
 func (c *call) sysWait4() (uint64, error) {
+	if opts := c.a[2] & 0xffffffff; opts&^(unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED|waitBeyond) != 0 {
+		return 0, unix.EINVAL
+	}
 	q, err := c.waitFor(c.arg32(0), c.a[2]|unix.WEXITED)
 	if q == nil {
 		return 0, err
@@ -570,40 +597,68 @@ func (c *call) sysWait4() (uint64, error) {
 
 func (c *call) sysWaitid() (uint64, error) {
 	pid := -1
-	switch c.a[0] {
+	const states = unix.WEXITED | unix.WSTOPPED | unix.WCONTINUED
+	if opts := c.a[3] & 0xffffffff; opts&states == 0 || opts&^(states|unix.WNOHANG|unix.WNOWAIT|waitBeyond) != 0 {
+		return 0, c.noChild(unix.EINVAL)
+	}
+	switch c.a[0] & 0xffffffff {
 	case 0: // P_ALL
 	case 1: // P_PID
-		pid = c.arg32(1)
+		if pid = c.arg32(1); pid <= 0 {
+			return 0, c.noChild(unix.EINVAL)
+		}
 	case 2: // P_PGID
-		pid = -c.arg32(1)
+		if pid = -c.arg32(1); pid > 0 {
+			return 0, c.noChild(unix.EINVAL)
+		}
 	case 3: // P_PIDFD
 		var err error
 		if pid, err = c.pidOf(c.arg32(1)); err != nil {
-			return 0, err
+			return 0, c.noChild(err.(unix.Errno))
 		}
 	default:
-		return 0, unix.EINVAL
-	}
-	if c.a[3]&(unix.WEXITED|unix.WSTOPPED|unix.WCONTINUED) == 0 {
-		return 0, unix.EINVAL
+		return 0, c.noChild(unix.EINVAL)
 	}
 	q, err := c.waitFor(pid, c.a[3])
+	if e, ok := err.(unix.Errno); ok {
+		err = c.noChild(e)
+	}
 	if err != nil {
 		return 0, err
 	}
+	return 0, c.tellChild(q)
+}
+
+// noChild is what waitid(2) returns where it fails: the structure is written all the same.
+func (c *call) noChild(err unix.Errno) error {
+	if e := c.tellChild(nil); e != nil {
+		return e
+	}
+	return err
+}
+
+// waitBeyond are the flags of Linux alone: __WNOTHREAD, __WALL and __WCLONE.
+const waitBeyond = 0xe0000000
+
+// tellChild stores what waitid(2) says of child q, nil for none. The structure is written in any case, but for the bytes between its fields.
+func (c *call) tellChild(q *Process) error {
+	var info siginfo
+	if q != nil {
+		info = c.s.childInfo(q)
+	}
 	if c.a[2] != 0 {
-		info := make([]byte, 128)
-		if q != nil {
-			info = c.s.childInfo(q).encode()
+		b := info.encode()
+		if err := c.put(c.a[2], b[:12]); err != nil {
+			return err
 		}
-		if err := c.put(c.a[2], info); err != nil {
-			return 0, err
+		if err := c.put(c.a[2]+16, b[16:28]); err != nil {
+			return err
 		}
 	}
 	if q != nil && c.a[3]&unix.WNOWAIT == 0 {
 		c.s.told(q)
 	}
-	return 0, nil
+	return nil
 }
 
 func (c *call) sysSetTidAddress() (uint64, error) {
@@ -638,10 +693,10 @@ func (c *call) sysArchPrctl() (uint64, error) {
 
 // group finds the process of argument i for process-group calls: 0 is the caller.
 func (c *call) target(i int) (*Process, error) {
-	if c.a[i] == 0 {
+	if c.arg32(i) == 0 {
 		return c.p, nil
 	}
-	if p := c.s.process(c.arg32(i)); p != nil {
+	if p := c.s.processOf(c.arg32(i)); p != nil {
 		return p, nil
 	}
 	return nil, unix.ESRCH
@@ -664,16 +719,33 @@ func (c *call) sysGetsid() (uint64, error) {
 }
 
 func (c *call) sysSetpgid() (uint64, error) {
-	p, err := c.target(0)
-	if err != nil {
-		return 0, err
+	pid, group := c.arg32(0), c.arg32(1)
+	if pid == 0 {
+		pid = c.p.PID
 	}
-	if p.Session == p.PID {
+	if group == 0 {
+		group = pid
+	}
+	if group < 0 {
+		return 0, unix.EINVAL
+	}
+	p := c.s.process(pid)
+	switch child := p != nil && p.Parent == c.p.PID; {
+	case p == nil && c.s.task(pid) != nil:
+		return 0, unix.EINVAL // a thread
+	case p == nil, !child && p != c.p:
+		return 0, unix.ESRCH
+	case child && p.Session != c.p.Session:
+		return 0, unix.EPERM
+	case child && p.Execed:
+		return 0, unix.EACCES
+	case p.Session == p.PID:
 		return 0, unix.EPERM
 	}
-	if p.Group = c.arg32(1); p.Group == 0 {
-		p.Group = p.PID
+	if group != pid && !slices.ContainsFunc(c.s.procs, func(q *Process) bool { return q.Group == group && q.Session == c.p.Session }) {
+		return 0, unix.EPERM
 	}
+	p.Group = group
 	return 0, nil
 }
 

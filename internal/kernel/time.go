@@ -122,7 +122,7 @@ func (s *System) clock(id uint64) (int64, bool) {
 	case unix.CLOCK_PROCESS_CPUTIME_ID, unix.CLOCK_THREAD_CPUTIME_ID:
 		return int64(s.worked()), true
 	}
-	if int32(uint32(id)) < 0 { // a CPU clock of some process or thread, clock_getcpuclockid(3)
+	if int32(uint32(id)) < 0 && id&7 < 7 && id&3 != 3 { // a CPU clock of some process or thread, clock_getcpuclockid(3)
 		return int64(s.worked()), true
 	}
 	return 0, false
@@ -188,14 +188,20 @@ func (c *call) sysNanosleep() (uint64, error) {
 }
 
 func (c *call) sysClockNanosleep() (uint64, error) {
+	looked := c.s.looked
+	now, ok := c.s.clock(c.a[0])
+	switch c.a[0] {
+	case unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_MONOTONIC_COARSE:
+		return 0, unix.EOPNOTSUPP
+	case unix.CLOCK_THREAD_CPUTIME_ID:
+		ok = false
+	}
+	if !ok {
+		return 0, unix.EINVAL
+	}
 	d, err := c.timespec(c.a[2])
 	if err != nil {
 		return 0, err
-	}
-	looked := c.s.looked
-	now, ok := c.s.clock(c.a[0])
-	if !ok {
-		return 0, unix.EINVAL
 	}
 	if c.a[1]&unix.TIMER_ABSTIME == 0 {
 		c.s.looked = looked

@@ -132,6 +132,7 @@ func (c *call) sysTimerCreate() (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
+		c.p.NextTimer++
 		t.Value, t.Sig, t.Notify, t.TID = w[0], int(int32(w[1])), int(w[1]>>32), int(int32(w[2]))
 		owner := slices.ContainsFunc(c.s.tasks, func(u *Task) bool { return u.TID == t.TID && u.proc == c.p })
 		switch {
@@ -140,12 +141,13 @@ func (c *call) sysTimerCreate() (uint64, error) {
 			t.Notify != sigevNone && (t.Sig < 1 || t.Sig > numSignals):
 			return 0, unix.EINVAL
 		}
+	} else {
+		c.p.NextTimer++ // a number is taken even where the call then fails
 	}
 	if err := c.put32(c.a[2], uint32(t.ID)); err != nil {
 		return 0, err
 	}
 	c.p.Timers = append(slices.Clone(c.p.Timers), t)
-	c.p.NextTimer++
 	return 0, nil
 }
 

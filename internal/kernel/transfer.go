@@ -52,19 +52,28 @@ func (c *call) transfer(in, out int, from, to uint64, n int) (uint64, error) {
 
 // ends returns the open files of two descriptors, the first to read and the second to write.
 func (c *call) ends(rd, wr int) (in, out int, f, g *file, err error) {
-	if in, f, err = c.fd(rd); err != nil {
-		return 0, 0, nil, nil, err
-	}
-	if out, g, err = c.fd(wr); err != nil {
-		return 0, 0, nil, nil, err
-	}
-	if !f.readable() || !g.writable() {
+	in, out, f, g, err = c.two(rd, wr)
+	if err == nil && (!f.readable() || !g.writable()) {
 		err = unix.EBADF
 	}
 	return in, out, f, g, err
 }
 
+// two returns the open files of two descriptors.
+func (c *call) two(a, b int) (i, j int, f, g *file, err error) {
+	if i, f, err = c.fd(a); err != nil {
+		return 0, 0, nil, nil, err
+	}
+	if j, g, err = c.fd(b); err != nil {
+		return 0, 0, nil, nil, err
+	}
+	return i, j, f, g, nil
+}
+
 func (c *call) sysSendfile() (uint64, error) {
+	if _, f, err := c.fd(c.arg32(1)); err == nil && f.readable() && c.a[2] != 0 && !f.seekable() {
+		return 0, unix.ESPIPE
+	}
 	in, out, f, g, err := c.ends(c.arg32(1), c.arg32(0))
 	switch {
 	case err != nil:
@@ -76,15 +85,28 @@ func (c *call) sysSendfile() (uint64, error) {
 }
 
 func (c *call) sysCopyFileRange() (uint64, error) {
-	in, out, f, g, err := c.ends(c.arg32(0), c.arg32(2))
+	in, out, f, g, err := c.two(c.arg32(0), c.arg32(2))
 	switch {
 	case err != nil:
 		return 0, err
+	case f.Kind == filePath || g.Kind == filePath:
+		return 0, unix.EBADF
+	}
+	for _, addr := range [2]uint64{c.a[1], c.a[3]} {
+		if addr != 0 {
+			if _, err := c.u64(addr); err != nil {
+				return 0, err
+			}
+		}
+	}
+	switch {
+	case c.a[5]&0xffffffff != 0:
+		return 0, unix.EINVAL
 	case f.Kind == fileDir || g.Kind == fileDir:
 		return 0, unix.EISDIR
-	case c.a[5]&0xffffffff != 0 || f.Kind != fileLower && f.Kind != fileNode || g.Kind != fileNode:
+	case f.Kind != fileLower && f.Kind != fileNode || g.Kind != fileLower && g.Kind != fileNode:
 		return 0, unix.EINVAL
-	case g.Flags&unix.O_APPEND != 0:
+	case !f.readable() || !g.writable() || g.Flags&unix.O_APPEND != 0:
 		return 0, unix.EBADF
 	case f.Node != 0 && f.Node == g.Node:
 		return 0, unsupported("copy_file_range within a file")
@@ -104,7 +126,7 @@ func (c *call) sysCopyFileRange() (uint64, error) {
 
 func (c *call) sysSplice() (uint64, error) {
 	const nonblock = 2 // SPLICE_F_NONBLOCK
-	in, out, f, g, err := c.ends(c.arg32(0), c.arg32(2))
+	in, out, f, g, err := c.two(c.arg32(0), c.arg32(2))
 	n := int(min(c.a[4], maxIO))
 	switch {
 	case n == 0:
@@ -113,8 +135,21 @@ func (c *call) sysSplice() (uint64, error) {
 		return 0, unix.EINVAL
 	case err != nil:
 		return 0, err
+	case f.Kind == filePath || g.Kind == filePath:
+		return 0, unix.EBADF
 	case f.Kind == filePipe && c.a[1] != 0 || g.Kind == filePipe && c.a[3] != 0:
 		return 0, unix.ESPIPE
+	}
+	for _, addr := range [2]uint64{c.a[1], c.a[3]} {
+		if addr != 0 {
+			if _, err := c.u64(addr); err != nil {
+				return 0, err
+			}
+		}
+	}
+	switch {
+	case !f.readable() || !g.writable():
+		return 0, unix.EBADF
 	case f.Kind != filePipe && g.Kind != filePipe || f.Kind == filePipe && g.Kind == filePipe && f.In == g.Out:
 		return 0, unix.EINVAL
 	case f.Kind != filePipe && f.Kind != fileLower && f.Kind != fileNode || g.Kind != filePipe && g.Kind != fileNode && g.Kind != fileOut:
