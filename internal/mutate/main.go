@@ -2,6 +2,7 @@
 // and runs the tests that have to find it.
 //
 //	go run ./internal/mutate -n 50 -seed 1
+//	go run ./internal/mutate -n 30 -of internal/model
 //	go run ./internal/mutate -prove internal/bitblast/words.go:241
 //
 // The sources are not touched: a fault is an overlay of the go tool. A fault that no test finds is a gap of the tests unless it changes
@@ -20,12 +21,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// subject is files to break, the packages whose tests have to notice, and the one whose image shows what the files make.
+// subject is files to break, the packages whose tests have to notice, and the one whose image shows what the files make; "": there is none, so that
+// what survives there has to be read.
 type subject struct {
 	glob  string
 	tests []string
@@ -42,6 +45,7 @@ var subjects = []subject{
 	{"internal/jit/*.go", []string{"./internal/jit", "./internal/exec"}, "./internal/jit"},
 	{"internal/bitblast/words.go", []string{"./internal/bitblast"}, "./internal/bitblast"},
 	{"internal/bitblast/float.go", []string{"./internal/bitblast"}, "./internal/bitblast"},
+	{"internal/model/*.go", []string{"./internal/model"}, ""},
 }
 
 // swaps are the faults in operators.
@@ -116,8 +120,8 @@ func places(f *ast.File) (list []func(r *rand.Rand) (what string, pos token.Pos)
 }
 
 // plant makes a random fault.
-func plant(r *rand.Rand, root string) (fault, error) {
-	s := subjects[r.IntN(len(subjects))]
+func plant(r *rand.Rand, root string, among []subject) (fault, error) {
+	s := among[r.IntN(len(among))]
 	files, err := filepath.Glob(filepath.Join(root, s.glob))
 	if err != nil || len(files) == 0 {
 		return fault{}, fmt.Errorf("no file %s (%v)", s.glob, err)
@@ -242,15 +246,16 @@ func (f fault) try(root, dir string) (string, error) {
 func main() {
 	n := flag.Int("n", 50, "faults to plant")
 	seed := flag.Uint64("seed", 1, "seed of the choice")
+	of := flag.String("of", "", "only in files of this folder, internal/model")
 	place := flag.String("prove", "", "FILE:LINE[:COLUMN]: prove of all faults there that they change nothing, without running tests")
 	flag.Parse()
-	if err := start(*n, *seed, *place); err != nil {
+	if err := start(*n, *seed, *of, *place); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func start(n int, seed uint64, place string) error {
+func start(n int, seed uint64, of, place string) error {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
 		return err
@@ -263,7 +268,11 @@ func start(n int, seed uint64, place string) error {
 	defer os.RemoveAll(dir)
 	p := newProver(root, dir)
 	if place == "" {
-		return mutate(p, n, seed)
+		among := slices.DeleteFunc(slices.Clone(subjects), func(s subject) bool { return of != "" && filepath.Dir(s.glob) != of })
+		if len(among) == 0 {
+			return fmt.Errorf("no fault can be planted in %s", of)
+		}
+		return mutate(p, among, n, seed)
 	}
 	faults, err := at(root, place)
 	if err != nil {
@@ -287,12 +296,12 @@ func start(n int, seed uint64, place string) error {
 	return nil
 }
 
-// mutate plants n faults, runs the tests, and has it proved of the survivors that they change nothing.
-func mutate(p *prover, n int, seed uint64) error {
+// mutate plants n faults in files of among, runs the tests, and has it proved of the survivors that they change nothing.
+func mutate(p *prover, among []subject, n int, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 0))
 	count := map[string]int{}
 	for count[caught]+count[endless]+count[survived] < n {
-		f, err := plant(r, p.root)
+		f, err := plant(r, p.root, among)
 		if err != nil {
 			return err
 		}

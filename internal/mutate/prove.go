@@ -165,6 +165,9 @@ func clauses(file string, line, col int) (begin []token.Position, err error) {
 
 // prove compares what f makes with what the sources make.
 func (p *prover) prove(f fault) (proof, error) {
+	if f.image == "" {
+		return proof{notProvable, "its package has no image"}, nil
+	}
 	whole, ok := p.whole[f.image]
 	if !ok {
 		var err error
