@@ -49,8 +49,19 @@ func elsewhereLimits() limits {
 // fdLimit is what the descriptors of p are below.
 func (p *Process) fdLimit() int { return int(min(p.Limits[unix.RLIMIT_NOFILE].Soft, maxFds)) }
 
-func (c *call) sysGetrlimit() (uint64, error) { return c.rlimit(c.p, c.a[0], 0, c.a[1]) }
-func (c *call) sysSetrlimit() (uint64, error) { return c.rlimit(c.p, c.a[0], c.a[1], 0) }
+func (c *call) sysGetrlimit() (uint64, error) {
+	if c.a[0] < uint64(len(limits{})) && c.a[1] == 0 {
+		return 0, unix.EFAULT // where prlimit64(2) asks for nothing
+	}
+	return c.rlimit(c.p, c.a[0], 0, c.a[1])
+}
+
+func (c *call) sysSetrlimit() (uint64, error) {
+	if c.a[1] == 0 {
+		return 0, unix.EFAULT
+	}
+	return c.rlimit(c.p, c.a[0], c.a[1], 0)
+}
 
 func (c *call) sysPrlimit64() (uint64, error) {
 	p := c.p

@@ -91,6 +91,8 @@ var cases = map[string]program{
 	"link looks at the first": {{{"link", args{str("a"), 0}}}},
 	"advice that is none":     {{{"madvise", args{0, 0, 64}}}},
 	"setsockopt of few bytes": {{{"socket", args{2, 1, 0}}, {"setsockopt", args{ref(0), 1, 16, 0, 0}}}},
+	"getrlimit to nowhere":    {{{"getrlimit", args{7, 0}}, {"setrlimit", args{7, 0}}}},
+	"lseek of a device":       {{{"open", args{str("/dev/null"), 0, 0}}, {"lseek", args{ref(0), 0, 3}}, {"lseek", args{ref(0), -1, 0}}}},
 	"splice, a pipe's offset": {{
 		{"pipe2", args{buf(8), 0}},
 		{"splice", args{word{0, 0, 4}, 0, word{0, 0, 4}, rec{uint64(0)}, 64, 0}},
