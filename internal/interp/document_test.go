@@ -53,13 +53,19 @@ func TestDocument(t *testing.T) {
 	b.WriteString("\n## Models\n\nWithout a model exploring is as sound and as complete: none changes what a program does. A model is had whole or not at all.\n\n| model | family | location | needs | may have | meaning |\n|---|---|---|---|---|---|\n")
 	for _, k := range model.Kinds {
 		needs, may := slices.Concat(k.Places, k.Numbers), slices.Concat(k.May, k.MayNumbers)
+		if k.Functions != nil {
+			needs, may = slices.Clone(k.Functions), []string{"program"}
+		}
 		if k.Entry {
 			needs = append([]string{"(entry FUNCTION)"}, needs...)
 		}
-		if len(k.OneNumber) > 0 {
+		if len(k.OneNumber) > 0 && k.Functions == nil {
 			needs = append(needs, strings.Join(k.OneNumber, " or "))
 		}
 		for place, numbers := range k.With {
+			if k.Functions != nil {
+				break
+			}
 			may = append(may, strings.Join(numbers, ", ")+" with "+place)
 		}
 		if k.Imports != nil {

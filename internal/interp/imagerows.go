@@ -2,6 +2,7 @@ package interp
 
 import (
 	"slices"
+	"strings"
 
 	"symchef/internal/model"
 )
@@ -42,6 +43,8 @@ type modelRow struct {
 	imports        []string // functions that the image gets from other objects; then there is no location
 	mayImport      []string // likewise, if it gets them
 	numbers        map[string]uint64
+	functions      map[string][]string // exported functions, by what they do: of each the first that there is
+	program        string
 }
 
 // imageClauses read the forms about the image.
@@ -162,7 +165,7 @@ func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
 }
 
 func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
-	r := modelRow{name: a[0].text, optional: optional, numbers: map[string]uint64{}}
+	r := modelRow{name: a[0].text, optional: optional, numbers: map[string]uint64{}, functions: map[string][]string{}}
 	kind := model.Of(r.name)
 	known := &model.Kind{} // of a name that there is not, the rest is read to tell of its mistakes first
 	if kind != nil {
@@ -172,7 +175,7 @@ func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
 	forms := a[1:]
 	if imports := fits("form", &a[1]) && a[1].list[0].text == "imports"; imports != (known.Imports != nil) && kind != nil {
 		return n.errorf("model %s: need %s", r.name, map[bool]string{true: "its location", false: "(imports FUNCTION...)"}[imports])
-	} else if !imports {
+	} else if !imports && known.Functions == nil {
 		if err := p.use(&a[1]); err != nil {
 			return n.errorf("need (model NAME LOCATION (...)...): %v", err)
 		}
@@ -210,7 +213,25 @@ func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
 			if err := r.parseImports(args, known.Imports, false); err != nil {
 				return err
 			}
+		case "program":
+			lines, err := stringsOf(m, args)
+			if err != nil {
+				return err
+			}
+			r.program = strings.Join(lines, "\n")
 		default:
+			if slices.Contains(known.Functions, head) {
+				if r.functions[head] != nil {
+					return m.errorf("second %s", head)
+				}
+				if r.functions[head], err = stringsOf(m, args); err != nil || len(args) == 0 {
+					return m.errorf(`need (%s "FUNCTION"...)`, head)
+				}
+				continue
+			}
+			if known.Functions != nil {
+				return m.errorf("model %s has no function %s: %s", r.name, head, instead(head, append(known.Functions, "program")))
+			}
 			if kind != nil && !slices.Contains(kind.AllNumbers(), head) {
 				return m.errorf("model %s has no number %s: %s", r.name, head, instead(head, append(kind.AllNumbers(), heads...)))
 			}

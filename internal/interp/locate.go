@@ -180,7 +180,7 @@ func (img *Image) add(o *object, p *imageRows) error {
 
 // model is a model with all that it needs.
 func (img *Image) model(o *object, m modelRow) (*model.Binding, error) {
-	md := &model.Binding{Name: m.name, Numbers: m.numbers, Places: map[string]uint64{}, Imports: slices.Clone(m.imports)}
+	md := &model.Binding{Name: m.name, Numbers: m.numbers, Places: map[string][]uint64{}, Functions: map[string]string{}, Program: m.program, Imports: slices.Clone(m.imports)}
 	if m.location != "" {
 		at, ok := img.Locations[m.location]
 		if !ok {
@@ -200,7 +200,15 @@ func (img *Image) model(o *object, m modelRow) (*model.Binding, error) {
 		if !ok {
 			return nil, fmt.Errorf("without the location %s", name)
 		}
-		md.Places[name] = at
+		md.Places[name] = []uint64{at}
+	}
+	for _, what := range slices.Sorted(maps.Keys(m.functions)) {
+		names := m.functions[what]
+		i := slices.IndexFunc(names, func(name string) bool { return o.symbols[name] != 0 })
+		if i < 0 {
+			return nil, fmt.Errorf("%s is not exported", strings.Join(names, " or "))
+		}
+		md.Functions[what] = names[i]
 	}
 	for _, name := range m.imports {
 		if !o.imports[name] {
@@ -208,10 +216,11 @@ func (img *Image) model(o *object, m modelRow) (*model.Binding, error) {
 		}
 	}
 	for _, name := range m.mayImport {
-		if o.imports[name] {
+		switch {
+		case o.imports[name]:
 			md.Imports = append(md.Imports, name)
-		} else {
-			img.Without = append(img.Without, Missing{"import " + name, "it does not import that function"})
+		case len(o.imports) == 0: // with libraries, what is not imported is not called
+			img.Without = append(img.Without, Missing{"import " + name, "it is linked statically"})
 		}
 	}
 	return md, nil

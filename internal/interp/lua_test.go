@@ -1,15 +1,11 @@
 package interp
 
 import (
-	"bytes"
-	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
-// The models of every installed Lua are found; where the code of one of its functions is another, the interpreter is
-// explored without them.
+// Guards: every installed Lua exports the functions by which its models are found.
 func TestLocateLua(t *testing.T) {
 	d, ok := ByName("lua")
 	if !ok {
@@ -26,32 +22,8 @@ func TestLocateLua(t *testing.T) {
 			t.Errorf("%s: %+v, %v", path, f, err)
 			continue
 		}
-		img := f.Image
-		last := len(img.Models) - 1
-		if len(img.Without) != 0 || last != len(d.variants[v].models) || len(img.Models[last].Places) != len(d.variants[v].locations)-1 {
+		if img := f.Image; len(img.Without) != 0 || len(img.Models) != 2 || img.Models[1].Functions["push-string"] != "lua_pushlstring" || img.Models[1].Program == "" {
 			t.Errorf("%s: %q, %+v", path, img.Without, img.Models)
-			continue
-		}
-		seen := map[uint64]bool{}
-		for name, at := range img.Locations {
-			if seen[at] {
-				t.Errorf("%s: %s is where another one is", path, name)
-			}
-			seen[at] = true
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := img.Locations["intern"] // in these programs, address and offset of code are the same
-		changed := filepath.Join(t.TempDir(), "lua")
-		if err := os.WriteFile(changed, append(append(bytes.Clone(data[:at]), bytes.Repeat([]byte{0x90}, 160)...), data[at+160:]...), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		img, err = d.Locate(changed, v)
-		want := []string{"location intern: 0 functions have its shape", "model deferred-identity: without the location intern"}
-		if err != nil || fmt.Sprint(img.Without) != fmt.Sprint(want) || len(img.Models) != last {
-			t.Errorf("%s, changed: %+v, %v", path, img, err)
 		}
 	}
 	if _, err := d.Find(FindOptions{Test: "/none.lua", Explicit: "/bin/true", Getenv: environment(nil)}); err == nil {

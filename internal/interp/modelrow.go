@@ -10,6 +10,14 @@ import (
 // of holds r, read from n, against the row of the table of models that it names.
 func (r *modelRow) of(k *model.Kind, n *sexp) error {
 	have := func(list []string) func(string) bool { return func(s string) bool { return slices.Contains(list, s) } }
+	if k.Functions != nil {
+		for _, need := range k.Functions {
+			if r.functions[need] == nil {
+				return n.errorf("model %s: the function %s is missing", k.Name, need)
+			}
+		}
+		return nil
+	}
 	numbers := slices.Collect(maps.Keys(r.numbers))
 	for _, need := range k.Places {
 		if !have(r.places)(need) {

@@ -4,11 +4,14 @@ import "symchef/internal/exec"
 
 // Binding is a model with the addresses that one interpreter has for it.
 type Binding struct {
-	Name            string            // of its Kind
-	Slot            uint64            // the location; 0 where the kind has none
-	Entry           uint64            // of the function that the model replaces, where the kind has one
-	Places, Numbers map[string]uint64 // addresses, and the description's numbers, by the kind's names
-	Imports         []string          // functions of other objects that it replaces
+	Name      string              // of its Kind
+	Slot      uint64              // the location; 0 where the kind has none
+	Entry     uint64              // of the function that the model replaces, where the kind has one
+	Places    map[string][]uint64 // addresses of functions, by the kind's names
+	Numbers   map[string]uint64   // of the description, or found, by the kind's names
+	Functions map[string]string   // exported functions that tell the rest when they are called, by the kind's names
+	Program   string              // by which the model is held against the stock functions; empty: there is none
+	Imports   []string            // functions of other objects that it replaces
 }
 
 // Rebase returns a copy with base added to every address.
@@ -19,9 +22,11 @@ func (b Binding) Rebase(base uint64) Binding {
 	if b.Entry != 0 {
 		b.Entry += base
 	}
-	places := make(map[string]uint64, len(b.Places))
-	for name, at := range b.Places {
-		places[name] = at + base
+	places := make(map[string][]uint64, len(b.Places))
+	for name, all := range b.Places {
+		for _, at := range all {
+			places[name] = append(places[name], at+base)
+		}
 	}
 	b.Places = places
 	return b
@@ -30,6 +35,14 @@ func (b Binding) Rebase(base uint64) Binding {
 // Address is the first address of an interpreter's i-th model. Models live below the lowest address that Linux maps by default
 // (vm.mmap_min_addr).
 func Address(i int) uint64 { return 0x1000 + uint64(i)*16 }
+
+// place is the address of a place that there is once; 0: it is not known.
+func (b Binding) place(name string) uint64 {
+	if all := b.Places[name]; len(all) > 0 {
+		return all[0]
+	}
+	return 0
+}
 
 // Kind is b's row.
 func (b Binding) Kind() *Kind { return Of(b.Name) }
@@ -49,9 +62,7 @@ func (b Binding) Concrete(own uint64) (at []uint64) {
 		at = append(at, own)
 	}
 	for _, place := range k.concrete {
-		if a, ok := b.Places[place]; ok {
-			at = append(at, a)
-		}
+		at = append(at, b.Places[place]...)
 	}
 	return at
 }

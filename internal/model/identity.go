@@ -44,23 +44,23 @@ type deferred struct {
 // newDeferred returns the hooks of the model, by address.
 func newDeferred(b Binding, trampoline uint64) map[uint64]exec.Hook {
 	d := &deferred{b.Numbers, trampoline}
-	hooks := map[uint64]exec.Hook{b.Slot: d.intern, trampoline: d.interned, trampoline + 8: d.searched}
+	hooks := map[uint64]exec.Hook{trampoline: d.interned, trampoline + 8: d.searched}
 	for name, hook := range map[string]exec.Hook{
+		"intern": d.intern,
 		"equal": func(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 			return d.equal(m, c, s, ir.RSI, ir.RDX)
 		},
 		"raw-equal": func(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 			return d.equal(m, c, s, ir.RDI, ir.RSI)
 		},
-		"get":          d.get,
-		"get-string":   d.getString,
-		"get-internal": d.getString,
-		"next":         d.next,
-		"name":         d.name,
-		"hash-long":    d.hashLong,
-		"hash-bytes":   hashLength,
+		"get":        d.get,
+		"get-string": d.getString,
+		"next":       d.next,
+		"name":       d.name,
+		"hash-long":  d.hashLong,
+		"hash-bytes": hashLength,
 	} {
-		if at, ok := b.Places[name]; ok {
+		for _, at := range b.Places[name] {
 			hooks[at] = hook
 		}
 	}

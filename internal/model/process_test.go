@@ -20,6 +20,7 @@ import (
 	"symchef/internal/mem"
 	"symchef/internal/model"
 	"symchef/internal/nativeboot"
+	"symchef/internal/probe"
 	"symchef/internal/state"
 )
 
@@ -162,8 +163,18 @@ func interpreter(t *testing.T, language, path, until string, argv ...string) *pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := hold(t, found.Image.Path, until, kernel.Config{Path: found.ELF, Argv: append([]string{found.Argv0}, argv...),
-		Env: append([]string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PYTHONHASHSEED=0"}, found.Env...)})
+	cfg := kernel.Config{Path: found.ELF, Argv: append([]string{found.Argv0}, argv...),
+		Env: append([]string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PYTHONHASHSEED=0"}, found.Env...)}
+	for i, b := range found.Image.Models {
+		if len(b.Functions) > 0 {
+			base, err := probe.Find(cfg, real(found.Image.Path), &b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found.Image.Models[i] = b.Rebase(-base)
+		}
+	}
+	p := hold(t, found.Image.Path, until, cfg)
 	p.image = found.Image.Rebase(p.base)
 	held[path] = p
 	return p

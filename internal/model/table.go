@@ -7,11 +7,14 @@ import (
 	"symchef/internal/exec"
 )
 
+// Version changes where a model does what it did not before: what was found for it is then looked for again.
+const Version = 1
+
 // Kind is a row of the table of models: what a description has to say about one, and what it does.
 type Kind struct {
 	Name   string
 	Family string // of --opt: "hash", "pointers", "fastpath" (CHEF, section 4.2)
-	At     string // what its location is, for people; empty: it has none, but imports
+	At     string // what its location is, for people; empty: it has none, but imports or Functions
 	Entry  bool   // it has (entry FUNCTION): the function that it replaces, the location being a variable
 	// Places are the names of its further locations, which must be there; those of May may be.
 	Places, May []string
@@ -19,6 +22,9 @@ type Kind struct {
 	Numbers, OneNumber, MayNumbers []string
 	// With are numbers that a place needs, by the place; without the place they must not be there.
 	With map[string][]string
+	// Functions are exported ones that a description names by what they do. Places and numbers are then found by calling them
+	// (internal/probe) and stand in no description.
+	Functions []string
 	// Imports are the functions that it can model.
 	Imports []string
 	Meaning string
@@ -47,8 +53,9 @@ var Kinds = []Kind{
 		hooks: func(b Binding, _ uint64) map[uint64]exec.Hook {
 			return map[uint64]exec.Hook{b.Entry: declineSymbolic(b)}
 		}},
-	{Name: "deferred-identity", Family: "pointers", At: "the function that looks for a string's object",
-		Places: []string{"get", "get-string", "equal", "next", "name"}, May: []string{"get-internal", "raw-equal", "hash-long", "hash-bytes"},
+	{Name: "deferred-identity", Family: "pointers",
+		Functions: []string{"new-state", "push-string", "push-number", "new-thread", "new-table", "set", "set-height", "collect", "load", "call", "text", "libraries"},
+		Places:    []string{"intern", "get", "get-string", "equal", "next", "name"}, May: []string{"raw-equal", "hash-long", "hash-bytes"},
 		Numbers:   []string{"global", "strings", "kind", "hash", "length", "length-bytes", "chain", "bytes", "tag", "log", "nodes", "node-bytes", "key", "key-tag"},
 		OneNumber: []string{"next", "next-address"}, MayNumbers: []string{"most"},
 		With:    map[string][]string{"hash-long": {"hashed", "long-length"}},

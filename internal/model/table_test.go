@@ -8,18 +8,18 @@ import (
 // Guards: the table and the models are one. Each row has a model, and each place of a row a hook.
 func TestKinds(t *testing.T) {
 	for _, k := range Kinds {
-		if (k.hooks == nil) != (k.Imports != nil) || k.Family == "" || k.Meaning == "" || (k.At == "") != (k.Imports != nil) || k.Pointer != (k.Native != nil) {
+		if (k.hooks == nil) != (k.Imports != nil) || k.Family == "" || k.Meaning == "" || (k.At == "") != (k.Imports != nil || k.Functions != nil) || k.Pointer != (k.Native != nil) {
 			t.Errorf("the row %s is not whole", k.Name)
 		}
 		if Of(k.Name) == nil || Of(k.Name).Name != k.Name {
 			t.Errorf("%s is not found", k.Name)
 		}
-		b := Binding{Name: k.Name, Slot: 1, Places: map[string]uint64{}, Numbers: map[string]uint64{}}
+		b := Binding{Name: k.Name, Slot: 1, Places: map[string][]uint64{}, Numbers: map[string]uint64{}}
 		if k.Entry {
 			b.Entry = 2
 		}
 		for i, name := range k.AllPlaces() {
-			b.Places[name] = uint64(i + 100)
+			b.Places[name] = []uint64{uint64(i + 100)}
 		}
 		own := Address(3)
 		hooks := b.Hooks(own)
@@ -29,7 +29,7 @@ func TestKinds(t *testing.T) {
 			}
 		}
 		for name, at := range b.Places {
-			if k.Name != "unshared" && hooks[at] == nil { // that calls its place
+			if k.Name != "unshared" && hooks[at[0]] == nil { // that calls its place
 				t.Errorf("%s: no hook at the place %s", k.Name, name)
 			}
 		}
@@ -49,9 +49,9 @@ func TestKinds(t *testing.T) {
 
 // Guards: what has an address in a binding moves with the image, and nothing else.
 func TestRebase(t *testing.T) {
-	b := Binding{Name: "unshared", Slot: 0x10, Places: map[string]uint64{"allocate": 0x20}, Numbers: map[string]uint64{"kind": 73}}
+	b := Binding{Name: "unshared", Slot: 0x10, Places: map[string][]uint64{"allocate": {0x20}}, Numbers: map[string]uint64{"kind": 73}}
 	got := b.Rebase(0x1000)
-	if got.Slot != 0x1010 || got.Entry != 0 || got.Places["allocate"] != 0x1020 || got.Numbers["kind"] != 73 || b.Places["allocate"] != 0x20 {
+	if got.Slot != 0x1010 || got.Entry != 0 || got.Places["allocate"][0] != 0x1020 || got.Numbers["kind"] != 73 || b.Places["allocate"][0] != 0x20 {
 		t.Errorf("%+v of %+v", got, b)
 	}
 	b.Entry = 0x30

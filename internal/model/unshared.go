@@ -26,7 +26,7 @@ type unshared struct {
 
 // newUnshared returns the hooks of the model, by address.
 func newUnshared(b Binding, trampoline uint64) map[uint64]exec.Hook {
-	u := &unshared{b.Numbers, b.Places["allocate"], trampoline}
+	u := &unshared{b.Numbers, b.place("allocate"), trampoline}
 	return map[uint64]exec.Hook{b.Slot: u.make, trampoline: u.made}
 }
 
