@@ -37,7 +37,7 @@ var layers = map[string]string{
 	"internal/device":               "",                                                            // the guest protocol's codec
 	"internal/testcase":             "",                                                            // data
 	"internal/model":                "cpu exec expr ir mem",                                        // what the machine does in place of a function; knows no language, no description
-	"internal/interp":               "device ehframe expr languages model",                         // descriptions; those name models, and are held against their table
+	"internal/interp":               "device disk ehframe expr languages model",                    // descriptions; those name models, and are held against their table
 	"internal/probe":                "cpu ehframe exec expr ir kernel loader mem model",            // calls functions of a program in the machine
 	"internal/ehframe":              "",                                                            // functions and call frames of stripped ELF files
 	"internal/hlpc":                 "cpu ehframe exec expr guest interp ir kernel mem nativeboot", // calibration and tracing; never changes a state

@@ -1,6 +1,7 @@
 // Package languages carries what symchef knows of each language, one folder a language:
 //
 //	language.desc   how its programs are run, its objects, places and models (docs/descriptions.md); without it there are no symbolic tests
+//	probe.*         what interpreters run to tell what their objects look like
 //	calibrate.desc  the script by which its interpreters show their high-level program counter
 //	guest/          the guest library, shown inside the machine under Root/LANGUAGE, extracted to a folder for native replay
 //
@@ -26,7 +27,7 @@ const (
 // Root is where the machine shows the guest libraries.
 const Root = "/symchef/guest"
 
-//go:embed */*.desc all:*/guest
+//go:embed */*.desc */probe.* all:*/guest
 var files embed.FS
 
 // A Folder is what is known of a language.

@@ -30,7 +30,7 @@ func doctorCmd(status *int) *cobra.Command {
 			*status = session.StatusUsage
 			bad := false
 			for _, d := range interp.All() {
-				f, err := session.FindInterpreter(d, interp.FindOptions{}, "")
+				f, err := session.FindInterpreter(d, interp.FindOptions{Cache: session.CacheDir("")}, "")
 				if errors.Is(err, interp.ErrAbsent) {
 					row(d.Language, "not installed")
 					continue

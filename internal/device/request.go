@@ -37,6 +37,7 @@ const (
 	VerbEnd
 	VerbUsage
 	VerbTests
+	VerbImmortal
 )
 
 // row describes one verb: its word, and the codec of its fields.
@@ -66,6 +67,7 @@ var verbs = [...]row{
 	VerbEnd:        {"end", nil, nil},
 	VerbUsage:      {"usage", func(r *Request, f *fields) { r.Text = f.text("text") }, func(r *Request) []string { return []string{Quote(r.Text)} }},
 	VerbTests:      {"tests", func(r *Request, f *fields) { r.Tests = f.list("test", MaxTests) }, func(r *Request) []string { return formatList(r.Tests) }},
+	VerbImmortal:   {"immortal", func(r *Request, f *fields) { r.text(f, 16) }, formatSpan},
 }
 
 // MaxSpan bounds LEN where the protocol does not say at most 8.
@@ -97,10 +99,10 @@ type Request struct {
 	Input   *Input   // input; valid, ID 0
 	ID      int      // place, value, chosen: the input's
 	Layout  string   // place: a layout's name in the language's description
-	Addr    uint64   // place, bounds, symbolic, concretize, assume, log, chosen, returned, outcome: a guest address
+	Addr    uint64   // place, bounds, symbolic, concretize, assume, log, chosen, returned, outcome, immortal: a guest address
 	Len     uint64   // bytes at Addr (not for place), or to be read (value)
 	Less    int64    // value: what is subtracted from the number
-	Inline  bool     // concretize, log, chosen, returned, outcome: the Len bytes follow the line, there is no Addr
+	Inline  bool     // concretize, log, chosen, returned, outcome, immortal: the Len bytes follow the line, there is no Addr
 	Types   []string // expect: qualified names, at least one
 	Frames  []string // frames: FILE:LINE:FUNCTION, outermost first
 	Tests   []string // tests: the names

@@ -208,7 +208,7 @@ func (m *Machine) Split(v uint64, r expr.Ref) mem.Bytes { return m.split(v, r) }
 func (m *Machine) tableStore(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates) (status, Stop) {
 	n := uint64(u.W / 8)
 	span := (k.n-1)*k.step + n
-	if k.lo >= m.DropLo && k.lo < m.DropHi && span <= m.DropHi-k.lo {
+	if m.isImmortal(k.lo, span) {
 		return ok, Stop{}
 	}
 	decide := Stop{Kind: Decide, Decision: Address, Ref: k.ref}

@@ -286,7 +286,7 @@ func TestDrop(t *testing.T) {
 		a := newAccess(t, c.off, 8, c.n+1)
 		ref := a.c.S[ir.RBX]
 		a.p.facts.Ranges[ref] = [2]uint64{dataBase + c.off, dataBase + c.off + (c.n-1)*8}
-		a.m.DropLo, a.m.DropHi = lo, hi
+		a.m.Immortal(lo, hi-lo)
 		a.c.Set(ir.RAX, 0x1122334455667788)
 		before := a.bytes(t, dataBase, 0x1000)
 		if stop := a.run(t, store); stop.Kind != numStops {
@@ -301,7 +301,7 @@ func TestDrop(t *testing.T) {
 	}
 	// A store to a known address is never dropped.
 	a := newAccess(t, 0, 8, 2)
-	a.m.DropLo, a.m.DropHi = lo, hi
+	a.m.Immortal(lo, hi-lo)
 	a.c.Set(ir.RBX, lo)
 	a.c.Set(ir.RAX, 5)
 	a.run(t, store)

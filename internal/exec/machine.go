@@ -167,13 +167,11 @@ type Machine struct {
 	CompileAfter int
 	// TellAll makes the machine tell the kernel of each access to shared memory, not only of the first of its kind. It changes speed, nothing else.
 	TellAll bool
-	// DropLo and DropHi bound the objects that are never freed: stores through
-	// a symbolic address that fall into [DropLo, DropHi) are reference counts and are dropped.
-	DropLo, DropHi uint64
 
-	cache [1 << blockCacheBits]*entry
-	all   map[[2]uint64]*entry
-	last  map[uint64]*entry // at each address the latest, of any text
+	immortal []span // ascending, apart
+	cache    [1 << blockCacheBits]*entry
+	all      map[[2]uint64]*entry
+	last     map[uint64]*entry // at each address the latest, of any text
 
 	covered coverage
 

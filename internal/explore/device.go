@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -95,6 +96,9 @@ var answers = map[device.Verb]answer{
 	}),
 	device.VerbEnd:   ending(func(*state.State, *request) {}),
 	device.VerbUsage: ending(func(s *state.State, q *request) { s.Report.Usage = q.Text }),
+	device.VerbImmortal: replying(func(x *Explorer, _ *state.State, q *request) ([]byte, error) {
+		return device.OK(), x.immortal(q.space, q.Request, q.body)
+	}),
 	device.VerbTests: func(x *Explorer, s *state.State, q *request) bool {
 		if !x.cfg.Booting {
 			x.reply(s, device.Err("the test has begun"))
@@ -188,6 +192,40 @@ func chosen(s *state.State, q *request, t state.Text) error {
 	in.Chosen = &t
 	s.Inputs = slices.Clone(s.Inputs)
 	s.Inputs[q.ID] = &in
+	return nil
+}
+
+// count is added to the references of immortal objects, and not to those that have more than half of it: some are made so, and their counts may be of
+// fewer bytes.
+const count = 1 << 29
+
+// immortal notes objects that are never freed, pairs of an address and a size. Whoever follows a path from where the test begins comes by here, so no
+// engine misses them.
+func (x *Explorer) immortal(space *mem.Space, req *device.Request, body mem.Bytes) error {
+	all := body
+	if !req.Inline {
+		var err error
+		if all, err = space.ReadSym(req.Addr, int(req.Len)); err != nil {
+			return err
+		}
+	}
+	if !all.IsConcrete() || len(all.Data)%16 != 0 {
+		return fmt.Errorf("immortal: need pairs of an address and a size")
+	}
+	for ; x.cfg.References >= 0 && len(all.Data) > 0; all.Data = all.Data[16:] {
+		addr, size := binary.LittleEndian.Uint64(all.Data), binary.LittleEndian.Uint64(all.Data[8:])
+		at := addr + uint64(x.cfg.References)
+		n, err := space.ReadU(at, 8)
+		if err != nil {
+			return err
+		}
+		if n < count/2 && !space.HasSym(at, 8) {
+			if err := space.Write(at, binary.LittleEndian.AppendUint64(nil, n+count)); err != nil {
+				return err
+			}
+		}
+		x.m.Immortal(addr, size)
+	}
 	return nil
 }
 
@@ -445,9 +483,13 @@ func (x *Explorer) place(s *state.State, space *mem.Space, req *device.Request) 
 	if req.ID >= len(s.Inputs) {
 		return fail(fmt.Sprintf("no input %d", req.ID))
 	}
-	l := x.cfg.Layouts[req.Layout]
-	if l == nil {
+	l, known := x.cfg.Layouts[req.Layout]
+	if !known {
 		return fail(interp.NoLayout(req.Layout, x.cfg.Layouts))
+	}
+	if l == nil { // it was not found in this interpreter
+		x.reply(s, device.OK(0))
+		return true
 	}
 	in := s.Inputs[req.ID]
 	v := interp.Input{Kind: in.Decl.Kind, Value: in.Value, Bytes: in.Bytes}

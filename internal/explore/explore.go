@@ -50,6 +50,8 @@ type Config struct {
 	Merge bool
 	// Layouts are the object layouts of the language under test; nil for programs.
 	Layouts map[string]*interp.Layout
+	// References is the offset of the count of references in objects, 8 bytes; negative: it is not known.
+	References int64
 	// High follows the interpreted program; nil where its program counter is not known.
 	High *high.Tracker
 	// PathInstructions ends a path as a hang after that many instructions beyond the start of the exploration.

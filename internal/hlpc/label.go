@@ -62,6 +62,8 @@ func labelOf(r interp.LabelRule, parts [][]byte) (l Label) {
 	switch r.Format {
 	case "pep657":
 		l.Lines = pep657(part(r.Lines[0]), line)
+	case "lnotab":
+		l.Lines = lnotab(part(r.Lines[0]), uint32(len(part(r.Lines[1]))), line)
 	case "lua54":
 		l.Lines = lua54(part(r.Lines[0]), part(r.Lines[1]), line)
 	case "words":
@@ -129,7 +131,38 @@ func lua54(diffs, absolute []byte, line int) (out []LineRange) {
 	return out
 }
 
-// pep657 decodes CPython 3.11's location table (Objects/locations.md of its source): an entry is a byte
+// lnotab decodes the line table of CPython up to 3.10 (Objects/lnotab_notes.txt of its source) for so many bytes of code: pairs of a number of bytes and a
+// signed number of lines. Up to 3.9 a pair says how far it is to where the next line begins. Since 3.10 it says for how many bytes the line holds that it leads
+// to, -128 that these are of no line; then the pairs cover all of the code, and before they never do.
+func lnotab(b []byte, size uint32, line int) (out []LineRange) {
+	covered := uint32(0)
+	for i := 0; i+1 < len(b); i += 2 {
+		covered += uint32(b[i])
+	}
+	if covered == size {
+		for ; len(b) >= 2; b = b[2:] {
+			at := 0
+			if d := int8(b[1]); d != -128 {
+				line += int(d)
+				at = line
+			}
+			if b[0] > 0 {
+				out = through(out, uint32(b[0]), at)
+			}
+		}
+		return out
+	}
+	for ; len(b) >= 2; b = b[2:] {
+		if b[0] > 0 {
+			out = through(out, uint32(b[0]), line)
+			size -= min(uint32(b[0]), size)
+		}
+		line += int(int8(b[1]))
+	}
+	return through(out, size, line)
+}
+
+// pep657 decodes CPython's location table since 3.11 (Objects/locations.md of its source): an entry is a byte
 // 0x80 | kind<<3 | length-1, the length in code units of two bytes, and what its kind has.
 func pep657(b []byte, line int) []LineRange {
 	var out []LineRange

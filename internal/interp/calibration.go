@@ -96,7 +96,8 @@ type LabelRule struct {
 // lineFormats are the formats of line tables, with the number of parts that each takes. Their decoders stand in
 // internal/hlpc/label.go.
 var lineFormats = map[string]int{
-	"pep657": 1, // CPython 3.11
+	"pep657": 1, // CPython since 3.11
+	"lnotab": 2, // CPython to 3.10, and the bytecode
 	"lua54":  2, // differences of one byte, and absolute lines
 	"words":  1, // a 32-bit line for each instruction of 32 bits
 	"gnu-r":  1, // the constants of R's bytecode

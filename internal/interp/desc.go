@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -25,8 +26,10 @@ type Desc struct {
 	venv       *virtualRule
 	argv       []string
 	env        []envRule
-	Pass       []string // variables of the user's environment that the language needs; NAME* are all that begin so
-	Layouts    map[string]*Layout
+	Pass       []string           // variables of the user's environment that the language needs; NAME* are all that begin so
+	Layouts    map[string]*Layout // as they are written: those of an interpreter are its Image's
+	probe      *probe
+	references *amount // offset of the count of references in an object; nil: it is not known
 	imageRows
 	variants map[string]*imageRows // more of them for one version
 	root     *sexp                 // the form that it was read from
@@ -233,8 +236,14 @@ func init() {
 		"env":     parseEnv,
 		"pass":    func(d *Desc, n *sexp, a []sexp) (err error) { d.Pass, err = stringsOf(n, a); return },
 		"version": parseVersion,
+		"probe":   parseProbe,
+		"references": func(d *Desc, n *sexp, a []sexp) error {
+			k, err := parseAmount(&a[0], d.told)
+			d.references = &k
+			return err
+		},
 		"layout": func(d *Desc, n *sexp, _ []sexp) error {
-			l, err := parseLayout(n)
+			l, err := parseLayout(n, d.told)
 			if err != nil {
 				return err
 			}
@@ -267,6 +276,11 @@ func (d *Desc) finish(root *sexp) error {
 			}
 		}
 	}
+	for _, name := range d.told {
+		if n := find(root, "numbers"); !mentionedBeside(root, n, name) {
+			return n.errorf("nothing uses the number %s", name)
+		}
+	}
 	d.root = root
 	return nil
 }
@@ -276,6 +290,9 @@ func (d *Desc) guestFiles() error {
 	lib, ok := d.Folder.Guest()
 	if !ok {
 		return d.root.errorf("there is no guest library beside it")
+	}
+	if d.probe != nil && !d.Folder.Has(d.probe.file) {
+		return find(d.root, "probe").errorf("there is no file %q beside it", d.probe.file)
 	}
 	for _, a := range d.argv {
 		if file, ok := strings.CutPrefix(a, guestWord+"/"); ok {
@@ -287,11 +304,18 @@ func (d *Desc) guestFiles() error {
 	return nil
 }
 
-// find is the first form of a name in n.
+// find is the first form of a name in n, or in a form there; n if there is none.
 func find(n *sexp, name string) *sexp {
 	for i := range n.list {
-		if m := &n.list[i]; fits("form", m) && m.list[0].text == name {
+		m := &n.list[i]
+		if !fits("form", m) {
+			continue
+		}
+		if m.list[0].text == name {
 			return m
+		}
+		if at := find(m, name); at != m {
+			return at
 		}
 	}
 	return n
@@ -386,9 +410,29 @@ func (d *Desc) String() string { return d.Language + " " + strings.Join(d.Versio
 // version is the one of the description's versions that an interpreter's belongs to, or "".
 func (d *Desc) version(v string) string {
 	for _, w := range d.Versions {
-		if v == w || strings.HasPrefix(v, w+".") {
+		least, more := strings.CutSuffix(w, "+")
+		if v == w || strings.HasPrefix(v, w+".") || more && notBefore(v, least) {
 			return w
 		}
 	}
 	return ""
+}
+
+// notBefore says whether a version is that one or a later one of the same first number.
+func notBefore(v, least string) bool {
+	a, b := strings.Split(v, "."), strings.Split(least, ".")
+	if a[0] != b[0] {
+		return false
+	}
+	for i := range b {
+		if i == len(a) {
+			return false
+		}
+		m, err := strconv.Atoi(a[i])
+		n, _ := strconv.Atoi(b[i])
+		if err != nil || m != n {
+			return err == nil && m > n
+		}
+	}
+	return true
 }

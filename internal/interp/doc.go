@@ -4,7 +4,7 @@
 //
 //	d, ok := interp.ForFile("/abs/test_x.py")
 //	found, err := d.Find(interp.FindOptions{Test: path})    // which interpreter
-//	img, err := d.Locate(found.ELF, found.Version)          // addresses in it
+//	img, err := d.Locate(found.ELF, found.Version, "")        // addresses in it
 //	p, err := d.Layouts["int1"].Build(ctx, interp.Input{Kind: device.KindInt, Value: v, Min: 0, Max: 9})
 //
 // A description is one s-expression: lists in parentheses, names, numbers

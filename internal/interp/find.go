@@ -21,6 +21,7 @@ type FindOptions struct {
 	Explicit string // --interpreter; empty when not given
 	// Getenv reads the user's environment; nil is os.Getenv.
 	Getenv func(string) string
+	Cache  string // a folder for what interpreters tell of themselves; empty: they are asked again
 }
 
 // Found is the interpreter chosen for a test.
@@ -58,7 +59,7 @@ func (d *Desc) Find(opt FindOptions) (*Found, error) {
 	var notes []string
 	absent := true
 	for _, c := range d.candidates(opt) {
-		f, err := d.examine(c, filepath.Dir(opt.Test))
+		f, err := d.examine(c, filepath.Dir(opt.Test), opt.Cache)
 		if err == nil {
 			f.Notes = notes
 			return f, nil
@@ -154,7 +155,7 @@ func lookPath(name, path string) string {
 	return ""
 }
 
-func (d *Desc) examine(c candidate, dir string) (*Found, error) {
+func (d *Desc) examine(c candidate, dir, cache string) (*Found, error) {
 	switch st, err := os.Stat(c.path); {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, &absentError{c.path}
@@ -197,7 +198,7 @@ func (d *Desc) examine(c candidate, dir string) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	img, err := d.Locate(real, version)
+	img, err := d.Locate(real, version, cache)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 
 // imageRows are what is looked for in an interpreter's image.
 type imageRows struct {
+	told      []string // names of numbers that the probe tells
 	locations []location
-	immortal  []regionRow
 	models    []modelRow
 }
 
@@ -20,19 +20,13 @@ type location struct {
 	optional bool
 	how      string   // one of ways
 	words    []string // its operands
-	// stringOff: the pointer at +stringOff must point to stringWant; not checked when that is empty.
+	// stringOff: the pointer at +stringOff must point to one of stringWant; not checked when there is none.
 	stringOff  uint64
-	stringWant string
+	stringWant []string
 	calls      string   // a location that its code calls, or jumps to; not checked when empty
 	has        []string // instructions that its code has; not checked when empty
 	used       bool     // something refers to it
 	at         *sexp    // where it stands
-}
-
-type regionRow struct {
-	location string
-	optional bool
-	lo, hi   uint64
 }
 
 type modelRow struct {
@@ -42,7 +36,7 @@ type modelRow struct {
 	places         []string // names of further locations
 	imports        []string // functions that the image gets from other objects; then there is no location
 	mayImport      []string // likewise, if it gets them
-	numbers        map[string]uint64
+	numbers        map[string]amount
 	functions      map[string][]string // exported functions, by what they do: of each the first that there is
 	program        string
 }
@@ -54,16 +48,6 @@ func init() {
 	imageClauses = map[string]func(p *imageRows, n *sexp, args []sexp, optional bool) error{
 		"location": parseLocation,
 		"model":    parseModel,
-		"immortal": func(p *imageRows, n *sexp, a []sexp, optional bool) error {
-			if err := p.use(&a[0]); err != nil {
-				return err
-			}
-			if a[1].num >= a[2].num {
-				return n.errorf("need (immortal LOCATION FROM TO)")
-			}
-			p.immortal = append(p.immortal, regionRow{a[0].text, optional, uint64(a[1].num), uint64(a[2].num)})
-			return nil
-		},
 		"optional": func(p *imageRows, _ *sexp, a []sexp, _ bool) error {
 			for i := range a {
 				if err := p.parse(&a[i], true); err != nil {
@@ -85,7 +69,7 @@ func parseVersion(d *Desc, n *sexp, args []sexp) error {
 	if !slices.Contains(d.Versions, args[0].text) || d.variants[args[0].text] != nil {
 		return n.errorf("need (version V CLAUSE...), V one of the implementation's, once each; %s", instead(args[0].text, d.Versions))
 	}
-	p := &imageRows{}
+	p := &imageRows{told: d.told}
 	for i := range args[1:] {
 		if err := p.parse(&args[1+i], false); err != nil {
 			return err
@@ -125,7 +109,7 @@ func (p *imageRows) use(n *sexp) error {
 }
 
 // ways are how a location may be found.
-var ways = []string{"export", "returned-by", "first-argument", "last-call", "shape"}
+var ways = []string{"export", "returned-by", "first-argument", "last-call", "probed", "shape"}
 
 func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
 	l := location{name: args[0].text, optional: optional, at: n}
@@ -145,7 +129,10 @@ func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
 				l.words = append(l.words, a[k].text)
 			}
 		case head == "string-at":
-			l.stringOff, l.stringWant = uint64(a[0].num), a[1].text
+			l.stringOff = uint64(a[0].num)
+			for k := range a[1:] {
+				l.stringWant = append(l.stringWant, a[1+k].text)
+			}
 		case head == "has":
 			for k := range a {
 				l.has = append(l.has, a[k].text)
@@ -165,7 +152,7 @@ func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
 }
 
 func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
-	r := modelRow{name: a[0].text, optional: optional, numbers: map[string]uint64{}, functions: map[string][]string{}}
+	r := modelRow{name: a[0].text, optional: optional, numbers: map[string]amount{}, functions: map[string][]string{}}
 	kind := model.Of(r.name)
 	known := &model.Kind{} // of a name that there is not, the rest is read to tell of its mistakes first
 	if kind != nil {
@@ -235,13 +222,17 @@ func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
 			if kind != nil && !slices.Contains(kind.AllNumbers(), head) {
 				return m.errorf("model %s has no number %s: %s", r.name, head, instead(head, append(kind.AllNumbers(), heads...)))
 			}
-			if len(args) != 1 || args[0].kind != numberNode || args[0].num < 0 {
+			if len(args) != 1 {
 				return m.errorf("need (%s N), N a number that is not negative", head)
+			}
+			number, err := parseAmount(&args[0], p.told)
+			if err != nil {
+				return err
 			}
 			if _, twice := r.numbers[head]; twice {
 				return m.errorf("second %s", head)
 			}
-			r.numbers[head] = uint64(args[0].num)
+			r.numbers[head] = number
 		}
 	}
 	if kind == nil {

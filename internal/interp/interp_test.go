@@ -85,8 +85,12 @@ func TestParseRefuses(t *testing.T) {
 		{head + `(location b (exprt "B")))`, "did you mean export?"},
 		{head + `(location b (export "B") (shape "ret")))`, "found by export already"},
 		{head + `(location r (export "B")))`, "second location r"},
-		{head + `(immortal q 0 1))`, "need a location: there is r"},
-		{head + `(immortal r 0 -1))`, "need (immortal REF N N)"},
+		{head + `(references -1))`, "need a number that is not negative"},
+		{head + `(references q))`, "unknown number q"},
+		{head + `(probe "p" (arguments "-") (numbers a a)))`, "second a"},
+		{head + `(probe "p" (arguments "-") (numbers a)))`, "nothing uses the number a"},
+		{head + `(probe "p" (numbers a)) (references a))`, "clause arguments is missing in probe"},
+		{head + `(probe "p" (arguments "-") (numbers a)) (references a) (layout l (over int) (range 0 1) (store (add a 4) 4 1) (store (add a 7) 1 1)))`, "overlap"},
 		{head + `(model hash-lenght r))`, "unknown model hash-lenght: did you mean hash-length?"},
 		{head + `(model hash-length r (most 1)))`, "has no number most"},
 		{head + `(model unshared r (places r)))`, "has no place r"},
@@ -137,7 +141,7 @@ func TestLocateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{script: "not an ELF file", "/bin/sh": "exports _PyRuntime", "/nonexistent": "no such file"} {
-		if _, err := d.Locate(path, "3.11.2"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := d.Locate(path, "3.11.2", ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -166,7 +170,7 @@ func TestFind(t *testing.T) {
 	}
 	test := write("plain/test_x.py", "")
 	write("shims/python3.11", "#!/bin/sh\nexec "+stock+` "$@"`+"\n")
-	write("old/python3", "#!/bin/sh\necho cpython; echo 3.9.1; echo /nowhere\n")
+	write("old/python3", "#!/bin/sh\necho cpython; echo 3.7.1; echo /nowhere\n")
 	write("broken/python3", "#!/bin/sh\nexit 3\n")
 	venv := filepath.Join(dir, "venv-project", ".venv")
 	if out, err := exec.Command(stock, "-m", "venv", "--without-pip", venv).CombinedOutput(); err != nil {
@@ -214,7 +218,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, tt := range []struct{ explicit, want string }{
 		{"/nonexistent/python", "no such file"},
-		{dir + "/old/python3", "is cpython 3.9.1, need cpython 3.11"},
+		{dir + "/old/python3", "is cpython 3.7.1, need cpython 3.8+"},
 		{dir + "/broken/python3", "does not answer"},
 		{"/bin/true", "does not answer"},
 	} {

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -32,10 +33,13 @@ const (
 
 type part struct {
 	kind partKind
-	off  uint64 // bytes from the object's address
+	off  amount // bytes from the object's address
 	size int    // bytes
 	x    *term
 }
+
+// at is the offset, of a layout of an interpreter.
+func (p *part) at() uint64 { return uint64(p.off.n) }
 
 // term is an expression of the layout language. cond tells 1-bit conditions from
 // 64-bit numbers.
@@ -129,16 +133,16 @@ func (l *Layout) Build(c *expr.Ctx, in Input) (*Placement, error) {
 			if !ok {
 				return nil, fmt.Errorf("layout %s: an expected field depends on the input", l.Name)
 			}
-			p.Checks = append(p.Checks, Check{q.off, q.size, want & expr.Mask(uint(8*q.size))})
+			p.Checks = append(p.Checks, Check{q.at(), q.size, want & expr.Mask(uint(8*q.size))})
 		case storePart:
 			v := eval(q.x)
 			if q.size < 8 {
 				v = c.Extract(v, 0, uint(8*q.size))
 			}
-			p.Stores = append(p.Stores, Store{q.off, q.size, v})
+			p.Stores = append(p.Stores, Store{q.at(), q.size, v})
 		case payloadPart:
 			for i, b := range in.Bytes {
-				p.Stores = append(p.Stores, Store{q.off + uint64(i), 1, b})
+				p.Stores = append(p.Stores, Store{q.at() + uint64(i), 1, b})
 			}
 		case eachPart:
 			for _, b := range in.Bytes {
@@ -148,6 +152,44 @@ func (l *Layout) Build(c *expr.Ctx, in Input) (*Placement, error) {
 		}
 	}
 	return p, nil
+}
+
+// with is the layout of an interpreter whose probe told f; nil where a number is not known, and which.
+func (l *Layout) with(f *Facts) (out *Layout, lacks string) {
+	seen := map[*term]*term{}
+	var told func(x *term) *term
+	told = func(x *term) *term {
+		if x == nil || seen[x] != nil || x.op == "var" || x.op == "const" {
+			return cmp.Or(seen[x], x)
+		}
+		y := &term{op: x.op, num: x.num, cond: x.cond}
+		if x.op == "told" {
+			n, ok := f.Numbers[x.args[0].op]
+			if !ok {
+				lacks = x.args[0].op
+			}
+			y.op, y.num = "const", n
+		} else {
+			for _, a := range x.args {
+				y.args = append(y.args, told(a))
+			}
+		}
+		seen[x] = y
+		return y
+	}
+	m := *l
+	m.parts = nil
+	for _, p := range l.parts {
+		n, ok := p.off.value(f)
+		if !ok {
+			lacks = p.off.told
+		}
+		m.parts = append(m.parts, part{p.kind, amount{n: n}, p.size, told(p.x)})
+	}
+	if lacks != "" {
+		return nil, lacks
+	}
+	return &m, ""
 }
 
 // accepts checks that the layout can represent every value of the input.
@@ -193,15 +235,21 @@ func (x *term) eval(c *expr.Ctx, env map[string]expr.Ref, memo map[*term]expr.Re
 	return r
 }
 
-// parseLayout reads (layout NAME CLAUSE...).
-func parseLayout(n *sexp) (*Layout, error) {
+// parseLayout reads (layout NAME CLAUSE...). told are names of numbers.
+func parseLayout(n *sexp, told []string) (*Layout, error) {
 	if len(n.list) < 3 || n.list[1].kind != symbolNode {
 		return nil, n.errorf("need (layout NAME CLAUSE...)")
 	}
 	l := &Layout{Name: n.list[1].text, MaxLen: -1, Min: 1}
 	lets := map[string]*term{}
+	for _, name := range told {
+		lets[name] = &term{op: "told", args: []*term{{op: name}}}
+	}
 	seen := map[string]bool{}
-	type span struct{ lo, hi uint64 }
+	type span struct { // of bytes behind an offset that has a name, or 0
+		told   string
+		lo, hi uint64
+	}
 	var stored []span
 	for i := range n.list[2:] {
 		m := &n.list[2+i]
@@ -251,8 +299,12 @@ func parseLayout(n *sexp) (*Layout, error) {
 				return nil, args[0].errorf("nothing uses %s", name)
 			}
 		case "expect", "store":
-			if len(args) != 3 || args[0].kind != numberNode || args[1].kind != numberNode || args[0].num < 0 || args[1].num < 1 || args[1].num > 8 {
+			if len(args) != 3 || args[1].kind != numberNode || args[1].num < 1 || args[1].num > 8 {
 				return nil, m.errorf("need (%s OFFSET SIZE EXPRESSION), SIZE 1 to 8", head)
+			}
+			off, err := parseOffset(&args[0], told)
+			if err != nil {
+				return nil, err
 			}
 			x, err := parseTerm(&args[2], l.vars(), lets)
 			if err != nil {
@@ -261,18 +313,21 @@ func parseLayout(n *sexp) (*Layout, error) {
 			if x.cond {
 				return nil, args[2].errorf("need a number, not a condition")
 			}
-			q := part{expectPart, uint64(args[0].num), int(args[1].num), x}
+			q := part{expectPart, off, int(args[1].num), x}
 			if head == "store" {
 				q.kind = storePart
-				stored = append(stored, span{q.off, q.off + uint64(q.size)})
+				stored = append(stored, span{off.told, uint64(off.n), uint64(off.n) + uint64(q.size)})
 			}
 			l.parts = append(l.parts, q)
 		case "payload":
-			if len(args) != 1 || args[0].kind != numberNode || args[0].num < 0 {
+			if len(args) != 1 {
 				return nil, m.errorf("need (payload OFFSET)")
 			}
-			off := uint64(args[0].num)
-			stored = append(stored, span{off, math.MaxUint64})
+			off, err := parseOffset(&args[0], told)
+			if err != nil {
+				return nil, err
+			}
+			stored = append(stored, span{off.told, uint64(off.n), math.MaxUint64})
 			l.parts = append(l.parts, part{kind: payloadPart, off: off})
 		case "each":
 			if len(args) != 1 {
@@ -298,12 +353,22 @@ func parseLayout(n *sexp) (*Layout, error) {
 	}
 	for i, a := range stored {
 		for _, b := range stored[:i] {
-			if a.lo < b.hi && b.lo < a.hi {
+			if a.told == b.told && a.lo < b.hi && b.lo < a.hi {
 				return nil, n.errorf("layout %s: stores overlap", l.Name)
 			}
 		}
 	}
 	return l, nil
+}
+
+// parseOffset reads a number, a name that is told, or (add NAME N).
+func parseOffset(n *sexp, told []string) (amount, error) {
+	if head, args, err := clause(n); err == nil && head == "add" && len(args) == 2 && args[1].kind == numberNode && args[1].num >= 0 {
+		a, err := parseAmount(&args[0], told)
+		a.n += args[1].num
+		return a, err
+	}
+	return parseAmount(n, told)
 }
 
 // kindNames are those of all kinds of input.

@@ -26,10 +26,12 @@ type Image struct {
 	// Relative: addresses count from the object's load base (position-independent);
 	// otherwise they are absolute.
 	Relative  bool
-	Locations map[string]uint64 // by name of the description's location clause
-	Immortal  []Region
-	Models    []model.Binding
-	Without   []Missing // what the description marks as optional and the image does not have, in the description's order
+	Locations map[string]uint64  // by name of the description's location clause
+	Layouts   map[string]*Layout // of the description; nil for one that is not known of this interpreter
+	// References is the offset of the count of references in objects, 8 bytes; negative: it is not known.
+	References int64
+	Models     []model.Binding
+	Without    []Missing // what the description marks as optional and the image does not have, in the description's order
 }
 
 // Missing is a name of a description that is nothing in an interpreter.
@@ -40,20 +42,14 @@ type Missing struct {
 
 func (m Missing) String() string { return m.Name + ": " + m.Why }
 
-// Region is [Lo, Hi).
-type Region struct{ Lo, Hi uint64 }
-
 // Rebase returns a copy with base added to every address, if they are relative.
 func (img *Image) Rebase(base uint64) *Image {
 	if !img.Relative {
 		return img
 	}
-	out := &Image{Path: img.Path, BuildID: img.BuildID, Locations: map[string]uint64{}, Without: img.Without}
+	out := &Image{Path: img.Path, BuildID: img.BuildID, Locations: map[string]uint64{}, Layouts: img.Layouts, References: img.References, Without: img.Without}
 	for k, v := range img.Locations {
 		out.Locations[k] = v + base
-	}
-	for _, r := range img.Immortal {
-		out.Immortal = append(out.Immortal, Region{r.Lo + base, r.Hi + base})
 	}
 	for _, m := range img.Models {
 		out.Models = append(out.Models, m.Rebase(base))
@@ -62,8 +58,9 @@ func (img *Image) Rebase(base uint64) *Image {
 }
 
 // Locate finds the description's places in an interpreter of a version, from exported dynamic
-// symbols and code alone: it runs nothing and needs no debug symbols.
-func (d *Desc) Locate(elfPath, version string) (*Image, error) {
+// symbols and code, and from what the interpreter tells of itself where the description has a probe. It needs no debug symbols, and
+// no code under test runs. What it tells is kept in the folder cache, if that is not empty.
+func (d *Desc) Locate(elfPath, version, cache string) (*Image, error) {
 	path, err := d.object(elfPath)
 	if err != nil {
 		return nil, err
@@ -77,14 +74,16 @@ func (d *Desc) Locate(elfPath, version string) (*Image, error) {
 	if err := d.texts(o); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	facts := d.facts(elfPath, o, cache)
 	for _, p := range []*imageRows{&d.imageRows, d.variants[d.version(version)]} {
 		if p == nil {
 			continue
 		}
-		if err := img.add(o, p); err != nil {
+		if err := img.add(o, p, facts); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
+	img.learn(d, facts)
 	return img, nil
 }
 
@@ -137,7 +136,7 @@ func alphanumeric(c byte) bool {
 }
 
 // add looks for p in o.
-func (img *Image) add(o *object, p *imageRows) error {
+func (img *Image) add(o *object, p *imageRows, f *Facts) error {
 	gone := map[string]bool{} // locations
 	without := func(optional bool, name string, err error) error {
 		if !optional {
@@ -148,7 +147,7 @@ func (img *Image) add(o *object, p *imageRows) error {
 	}
 	for i := range p.locations {
 		l := &p.locations[i]
-		addr, err := img.locate(o, l)
+		addr, err := img.locate(o, l, f)
 		if err != nil {
 			gone[l.name] = true
 			if err := without(l.optional, "location "+l.name, err); err != nil {
@@ -158,15 +157,8 @@ func (img *Image) add(o *object, p *imageRows) error {
 		}
 		img.Locations[l.name] = addr
 	}
-	for _, r := range p.immortal {
-		if at, ok := img.Locations[r.location]; ok {
-			img.Immortal = append(img.Immortal, Region{at + r.lo, at + r.hi})
-		} else if err := without(r.optional, "immortal", fmt.Errorf("without the location %s", r.location)); err != nil {
-			return err
-		}
-	}
 	for _, m := range p.models {
-		md, err := img.model(o, m)
+		md, err := img.model(o, m, f)
 		if err != nil {
 			if err := without(m.optional, "model "+m.name, err); err != nil {
 				return err
@@ -179,8 +171,15 @@ func (img *Image) add(o *object, p *imageRows) error {
 }
 
 // model is a model with all that it needs.
-func (img *Image) model(o *object, m modelRow) (*model.Binding, error) {
-	md := &model.Binding{Name: m.name, Numbers: m.numbers, Places: map[string][]uint64{}, Functions: map[string]string{}, Program: m.program, Imports: slices.Clone(m.imports)}
+func (img *Image) model(o *object, m modelRow, f *Facts) (*model.Binding, error) {
+	md := &model.Binding{Name: m.name, Numbers: map[string]uint64{}, Places: map[string][]uint64{}, Functions: map[string]string{}, Program: m.program, Imports: slices.Clone(m.imports)}
+	for _, name := range slices.Sorted(maps.Keys(m.numbers)) {
+		n, ok := m.numbers[name].value(f)
+		if !ok {
+			return nil, fmt.Errorf("without the number %s", m.numbers[name].told)
+		}
+		md.Numbers[name] = uint64(n)
+	}
 	if m.location != "" {
 		at, ok := img.Locations[m.location]
 		if !ok {
@@ -272,6 +271,7 @@ func (d *Desc) object(elfPath string) (string, error) {
 
 // object is an open ELF file with its exported symbols.
 type object struct {
+	path    string
 	file    *elf.File
 	symbols map[string]uint64
 	imports map[string]bool // what it gets from others
@@ -294,7 +294,7 @@ func openObject(path string) (*object, error) {
 		f.Close()
 		return nil, fmt.Errorf("%s: not an x86-64 ELF program or library (%s, %s, %s)", path, f.Class, f.Machine, f.Type)
 	}
-	o := &object{file: f, symbols: map[string]uint64{}, imports: map[string]bool{}}
+	o := &object{path: path, file: f, symbols: map[string]uint64{}, imports: map[string]bool{}}
 	syms, err := f.DynamicSymbols()
 	if err != nil && err != elf.ErrNoSymbols {
 		f.Close()
@@ -366,8 +366,13 @@ func (o *object) buildID() string {
 }
 
 // locate is the address of l, which no other location of the image has.
-func (img *Image) locate(o *object, l *location) (uint64, error) {
-	addr, err := o.locate(l)
+func (img *Image) locate(o *object, l *location, f *Facts) (uint64, error) {
+	addr, err := uint64(0), error(nil)
+	if l.how == "probed" {
+		addr, err = f.place(o, img.Relative, l.words[0])
+	} else {
+		addr, err = o.locate(l)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -376,14 +381,17 @@ func (img *Image) locate(o *object, l *location) (uint64, error) {
 			return 0, fmt.Errorf("it would be where %s is", name)
 		}
 	}
-	if l.stringWant != "" {
+	if len(l.stringWant) > 0 {
 		p, err := o.pointer(addr + l.stringOff)
 		if err != nil {
 			return 0, err
 		}
-		want := append([]byte(l.stringWant), 0)
-		if got, err := o.read(p, len(want)); err != nil || !bytes.Equal(got, want) {
-			return 0, fmt.Errorf("the pointer at %#x is not to %q", addr+l.stringOff, l.stringWant)
+		if !slices.ContainsFunc(l.stringWant, func(s string) bool {
+			want := append([]byte(s), 0)
+			got, err := o.read(p, len(want))
+			return err == nil && bytes.Equal(got, want)
+		}) {
+			return 0, fmt.Errorf("the pointer at %#x is not to %s", addr+l.stringOff, listed(l.stringWant))
 		}
 	}
 	if to := img.Locations[l.calls]; l.calls != "" && (to == 0 || !o.leadsTo(addr, to)) {

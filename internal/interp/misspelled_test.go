@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"symchef/languages"
 )
 
 // word is an atom of a description, by its bytes in the source.
@@ -75,13 +77,34 @@ func misspell(w string) []string {
 
 // seen is everything that an image is to the engine. Locations have no names there.
 func seen(img *Image) string {
-	return fmt.Sprintf("%+v %+v %v", slices.Sorted(maps.Values(img.Locations)), img.Models, img.Immortal)
+	layouts := map[string]string{}
+	for name, l := range img.Layouts {
+		if l == nil {
+			continue
+		}
+		for _, p := range l.parts {
+			layouts[name] += fmt.Sprintf("%d %d %d %s\n", p.kind, p.at(), p.size, textOf(p.x))
+		}
+	}
+	return fmt.Sprintf("%+v %+v %v %v", slices.Sorted(maps.Values(img.Locations)), img.Models, img.References, layouts)
+}
+
+// textOf is an expression of a layout.
+func textOf(x *term) string {
+	if x == nil {
+		return ""
+	}
+	out := fmt.Sprintf("(%s %d", x.op, x.num)
+	for _, a := range x.args {
+		out += " " + textOf(a)
+	}
+	return out + ")"
 }
 
 // shown are forms whose words a run shows as they are: the interpreter that was chosen, its arguments and its environment. What
 // they mean is the interpreter's affair; it is asked what it is, and a wrong answer is an error. A program that holds a model against the
 // interpreter is run with both (internal/probe).
-var shown = []string{"candidates", "default", "virtualenv", "ask", "argv", "set", "prepend", "seed", "pass", "program"}
+var shown = []string{"candidates", "default", "virtualenv", "ask", "argv", "set", "prepend", "seed", "pass", "program", "arguments"}
 
 // A word of a description that is misspelled is an error when the description is read or when its interpreter is looked at, or what
 // went with it is named. What is found without a word is not another place. Every word, three ways, on every interpreter that is installed.
@@ -100,6 +123,8 @@ func TestMisspelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		dir := filepath.Dir(file)
+		d.Folder = languages.Folder{Name: filepath.Base(dir), Files: os.DirFS(dir)}
 		installed := map[string]string{} // by version
 		for _, v := range d.Versions {
 			for _, path := range []string{d.Default, "/usr/bin/" + d.Language + v} {
@@ -143,6 +168,7 @@ func misspelled(d *Desc, src string, w word, path, version string) (how, what st
 		}
 		return "refused", ""
 	}
+	changed.Folder = d.Folder
 	switch {
 	case changed.Language != d.Language || !slices.Equal(changed.Suffixes, d.Suffixes):
 		return "another language", ""
@@ -150,7 +176,7 @@ func misspelled(d *Desc, src string, w word, path, version string) (how, what st
 		return "another interpreter", ""
 	case slices.ContainsFunc(shown, func(f string) bool { return slices.Contains(w.form, f) }):
 		if path != "" {
-			if _, err := changed.Locate(path, version); err != nil {
+			if _, err := changed.Locate(path, version, ""); err != nil {
 				return "not resolved", ""
 			}
 		}
@@ -163,11 +189,11 @@ func misspelled(d *Desc, src string, w word, path, version string) (how, what st
 	case path == "":
 		return "not installed", ""
 	}
-	right, err := d.Locate(path, version)
+	right, err := d.Locate(path, version, "")
 	if err != nil {
 		return "", err.Error()
 	}
-	img, err := changed.Locate(path, version)
+	img, err := changed.Locate(path, version, "")
 	switch {
 	case err != nil:
 		return "not resolved", ""
@@ -177,6 +203,8 @@ func misspelled(d *Desc, src string, w word, path, version string) (how, what st
 		return "means the same", "" // the function has its shape without that text, too; the name of a location that only tells the image
 	case seen(img) == seen(right) && strings.HasPrefix(w.text, "lua"):
 		return "means the same", "" // one of several names of a function, of which this interpreter has another one
+	case seen(img) == seen(right) && w.form[len(w.form)-1] == "string-at":
+		return "another text of several is there", ""
 	case seen(img) == seen(right):
 		return "", "nothing changes, and nobody says so"
 	}

@@ -18,7 +18,7 @@ func stock(t *testing.T, path string) (*Process, *Image, model.Binding) {
 	if !ok {
 		t.Fatal("no description")
 	}
-	found, err := d.Locate(path, "")
+	found, err := d.Locate(path, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -267,7 +267,7 @@ func recorded(sum rundir.Summary) (*target, error) {
 	if !ok {
 		return nil, fmt.Errorf("no language is known for %s", t.tc.Path)
 	}
-	img, err := d.Locate(t.tc.Interpreter, sum.Interpreter.Version)
+	img, err := d.Locate(t.tc.Interpreter, sum.Interpreter.Version, CacheDir(""))
 	if err != nil {
 		return nil, err
 	}

@@ -92,13 +92,6 @@ func sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && ra == rb
 }
 
-// immortal tells m which objects are never freed. s is a space in which the interpreter is loaded.
-func immortal(m *exec.Machine, img *interp.Image, s *mem.Space) {
-	for _, r := range rebased(img, s).Immortal {
-		m.DropLo, m.DropHi = r.Lo, r.Hi
-	}
-}
-
 // entryPoint is the address at which the interpreter starts in the machine, after its loader.
 func (r *run) entryPoint() (uint64, error) {
 	path := r.t.tc.Interpreter

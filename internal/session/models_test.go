@@ -108,7 +108,7 @@ func concretely(t *testing.T, o Options, x testcase.Test) (got testcase.Test) {
 		t.Fatal(err)
 	}
 	w.x, err = explore.New(w.ctx, w.m, w.chain, explore.Config{
-		Strategy: "dfs", High: w.high, Layouts: tgt.desc.Layouts, OnBegin: w.onBegin,
+		Strategy: "dfs", High: w.high, Layouts: tgt.found.Image.Layouts, References: tgt.found.Image.References, OnBegin: w.onBegin,
 		OnPath: func(s *state.State, e explore.End) func() {
 			got, _ = w.testOf(s, e)
 			return func() {}

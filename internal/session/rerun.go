@@ -210,7 +210,7 @@ func (b *beginning) follow(c context.Context, inputs []testcase.Input, trail *ex
 		return func() { ended = true }
 	}}
 	if w.r.t.desc != nil {
-		cfg.Layouts = w.r.t.desc.Layouts
+		cfg.Layouts, cfg.References = w.r.t.found.Image.Layouts, w.r.t.found.Image.References
 	}
 	if w.x, err = explore.New(w.ctx, w.m, w.chain, cfg); err != nil {
 		return got, false, err

@@ -122,12 +122,17 @@ func CacheDir(dir string) string {
 	return dir
 }
 
-// snapshotPath is the cache file for starting cfg; "" when there is no cache.
-func (r *run) snapshotPath(cfg *kernel.Config) string {
-	if r.o.NoCache {
+// cache is the folder of what is kept between runs; "" where nothing is.
+func (o *Options) cache() string {
+	if o.NoCache {
 		return ""
 	}
-	dir := CacheDir(r.o.CacheDir)
+	return CacheDir(o.CacheDir)
+}
+
+// snapshotPath is the cache file for starting cfg; "" when there is no cache.
+func (r *run) snapshotPath(cfg *kernel.Config) string {
+	dir := r.o.cache()
 	if dir == "" {
 		return ""
 	}

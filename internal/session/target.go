@@ -57,7 +57,7 @@ func resolveIn(o *Options, cwd string) (*target, error) {
 	if !ok {
 		return nil, &usageError{fmt.Sprintf("%s: no language is known for this suffix (known: %s); for a program, use: symchef run --stdin N -- ./program", path, strings.Join(suffixes(), ", "))}
 	}
-	f, err := FindInterpreter(d, interp.FindOptions{Test: abs, Explicit: o.Interpreter}, o.CacheDir)
+	f, err := FindInterpreter(d, interp.FindOptions{Test: abs, Explicit: o.Interpreter, Cache: o.cache()}, o.CacheDir)
 	if err != nil {
 		return nil, &usageError{err.Error()}
 	}

@@ -184,7 +184,7 @@ func (w *worker) explorer() (err error) {
 		cfg.Endless = w.endless
 	}
 	if w.r.t.desc != nil {
-		cfg.Layouts = w.r.t.desc.Layouts
+		cfg.Layouts, cfg.References = w.r.t.found.Image.Layouts, w.r.t.found.Image.References
 	}
 	if w.r.pool != nil {
 		cfg.Exchange = exchange{w.r.pool, w}
@@ -211,7 +211,6 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 		if sys := r.snapshot(cfg); sys != nil {
 			root = state.New(sys)
 			r.track(sys)
-			immortal(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
 			hookEntries(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
 			w.hookImports(sys.CurrentProcess().Mem)
 			w.watch()
@@ -267,7 +266,6 @@ func (w *worker) onBegin(s *state.State, test string) {
 	w.watch()
 	w.x.Track(w.high)
 	// Only now is the interpreter mapped, if it is a shared library.
-	immortal(w.m, w.r.t.found.Image, s.Sys.CurrentProcess().Mem)
 	w.hookImports(s.Sys.CurrentProcess().Mem)
 	w.m.ForgetCode()
 	w.r.track(s.Sys)

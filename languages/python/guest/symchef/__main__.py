@@ -1,4 +1,4 @@
-"""The runner: python3.11 -m symchef /abs/test_x.py[::Name]."""
+"""The runner: python3 -m symchef /abs/test_x.py[::Name]."""
 
 import os
 import sys
@@ -92,7 +92,7 @@ def import_test(path):
     while folder and is_file(folder + "/__init__.py"):
         folder, _, package = folder.rpartition("/")
         name = package + "." + name
-    if sys.flags.safe_path:
+    if getattr(sys.flags, "safe_path", False):  # since Python 3.11
         sys.path.insert(0, folder or "/")
     else:
         sys.path[0] = folder or "/"
@@ -186,9 +186,13 @@ def parameters(function, skip=0):
     defaults = function.__defaults__ or ()
     default_of = dict(zip(positional[len(positional) - len(defaults):], defaults))
     default_of.update(function.__kwdefaults__ or {})
+    try:  # since Python 3.14 they are evaluated here
+        annotations = function.__annotations__
+    except Exception as e:
+        raise _session.UsageError("%s: its annotations: %s: %s" % (name, qualified(type(e)), _session.message(e))) from None
     found = []
     for parameter in names[skip:]:
-        spec = function.__annotations__.get(parameter)
+        spec = annotations.get(parameter)
         for _ in range(2):  # text in quotes is text of text
             if type(spec) is str:
                 spec = evaluated(name, parameter, spec, function)
@@ -287,7 +291,7 @@ def main():
         return 2
     _session.open_session(session)
     if len(sys.argv) != 2:
-        session.usage("usage: python3.11 -m symchef TEST[::NAME]")
+        session.usage("usage: python3 -m symchef TEST[::NAME]")
     run(session, sys.argv[1])
     return 0
 

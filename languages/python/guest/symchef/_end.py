@@ -22,7 +22,16 @@ _members = type.__dict__["__dict__"].__get__
 _flags = type.__dict__["__flags__"].__get__
 _COLLECTED, _HEAP = 1 << 14, 1 << 9  # Py_TPFLAGS_HAVE_GC, Py_TPFLAGS_HEAPTYPE
 _callback = ReferenceType.__dict__["__callback__"].__get__
-_suspended, _code = GeneratorType.__dict__["gi_suspended"].__get__, GeneratorType.__dict__["gi_code"].__get__
+_code = GeneratorType.__dict__["gi_code"].__get__
+if "gi_suspended" in GeneratorType.__dict__:
+    _suspended = GeneratorType.__dict__["gi_suspended"].__get__
+else:  # before Python 3.11
+    _frame, _running = GeneratorType.__dict__["gi_frame"].__get__, GeneratorType.__dict__["gi_running"].__get__
+
+    def _suspended(generator):
+        frame = _frame(generator)
+        return frame is not None and frame.f_lasti >= 0 and not _running(generator)
+
 _table = getattr(CodeType.__dict__.get("co_exceptiontable"), "__get__", None)
 _buffer, _raw = TextIOWrapper.__dict__["buffer"].__get__, BufferedWriter.__dict__["raw"].__get__
 _closed = FileIO.__dict__["closed"].__get__

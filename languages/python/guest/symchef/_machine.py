@@ -6,6 +6,7 @@ a default, a constant or one of the interpreter's shared singletons; `place` the
 expressions of the input into them.
 """
 
+from marshal import loads
 from sys import intern
 from posix import _exit, close as _close, dup2 as _dup2, getpid as _getpid, open as _open, read as _read, write as _write
 
@@ -95,16 +96,36 @@ class Session:
         """The snapshot point; happens once, before the first input."""
         if not self._begun:
             self._begun = True
-            _prime()
+            shared = _prime()
             mark()
             self._request("begin " + quote(self.test) if self.test else "begin")
             self._pid = _getpid()
+            self._request("immortal - %d" % len(shared), shared)
             for method, argument in self._waiting:
                 method(argument)
 
-    def _place(self, ident, layout, obj):
-        self._request("place %d %s %d" % (ident, layout, id(obj)))
+    def _place(self, ident, layout, obj, read):
+        """The object, with the input in it; where it is not known what such objects look like, what read makes of the input's bytes."""
+        if self._request("place %d %s %d" % (ident, layout, id(obj))) == [0]:
+            return read(ident)
         return obj
+
+    def _bytes(self, ident, n, less=0):
+        """An input's elements, or its number less another in eight bytes, as the interpreter itself reads them."""
+        self._send(b"value %d %d %d\n" % (ident, n, less))
+        reply = _read(self._fd, 3 + n)
+        if reply[:3] != b"ok\n":
+            raise UsageError("bad reply")
+        return reply[3:]
+
+    def _text(self, ident, n):
+        return self._bytes(ident, n).decode("ascii")
+
+    def _int(self, ident):
+        return int.from_bytes(self._bytes(ident, 8), "little", signed=True)
+
+    def _float(self, ident):
+        return loads(b"g" + self._bytes(ident, 8))
 
     def sequence(self, kind, name, default, lo, hi, ascii):
         self.begin()
@@ -119,30 +140,30 @@ class Session:
         size = n if n > 1 else 2
         if kind == "str":
             if n == 1:
-                return self._place(ident, "str1", "".join(["a", "b"]))[0]
-            return self._place(ident, "str", "".join(["a"] * size))
+                return self._place(ident, "str1", "".join(["a", "b"]), lambda i: self._text(i, 1))[0]
+            return self._place(ident, "str", "".join(["a"] * size), lambda i: self._text(i, n))
         if n == 1:
-            return self._place(ident, "bytes1", bytes([0] * size))[0:1]
-        return self._place(ident, "bytes", bytes([0] * size))
+            return self._place(ident, "bytes1", bytes([0] * size), lambda i: self._bytes(i, 1))[0:1]
+        return self._place(ident, "bytes", bytes([0] * size), lambda i: self._bytes(i, n))
 
     def integer(self, name, default, lo, hi):
         self.begin()
         (ident,) = self._request("input %s int %d %d %d" % (quote(name), default, lo, hi))
         bound = max(-lo, hi)
         digits = 1 if bound < 1 << 30 else 2 if bound < 1 << 60 else 3
-        value = self._place(ident, "int%d" % digits, _fresh_int(digits))
+        value = self._place(ident, "int%d" % digits, _fresh_int(digits), self._int)
         self._wide.append((value, ident))
         return value
 
     def real(self, name, default, lo, hi):
         self.begin()
         (ident,) = self._request("input %s float %r %r %r" % (quote(name), default, lo, hi))
-        return self._place(ident, "float", len(DEVICE) / 8)  # computed: no constant
+        return self._place(ident, "float", len(DEVICE) / 8, self._float)  # computed: no constant
 
     def boolean(self, name, default):
         self.begin()
         (ident,) = self._request("input %s bool %d" % (quote(name), default))
-        return self._place(ident, "int1", _fresh_int(1)) != 0
+        return self._place(ident, "int1", _fresh_int(1), self._int) != 0
 
     def choice(self, name, index, n):
         self.begin()
@@ -219,9 +240,7 @@ class Session:
         """The eight bytes of an int input that the value is."""
         for v, ident in self._wide:
             if v is value:
-                self._send(b"value %d 8 0\n" % ident)
-                reply = _read(self._fd, 3 + 8)
-                return reply[3:] if reply[:3] == b"ok\n" else None
+                return self._bytes(ident, 8)
         return None
 
     def outcome(self, kind, type_name, text):
@@ -267,11 +286,16 @@ def _text(text):
 
 def _prime():
     """Makes the singleton tables uniform, so that only contents differ between entries: every
-    one-character str hashed and interned, every one-byte bytes hashed."""
+    one-character str hashed and interned, every one-byte bytes hashed. Tells where these are: pairs of an address and a size."""
     hash("")
     hash(b"")
+    shared = []
+    for i in range(-5, 257):
+        shared.append(i)
     for i in range(256):
-        c = chr(i)
+        c, b = chr(i), bytes([i])
         hash(c)
+        hash(b)
         intern(c)
-        hash(bytes((i,)))
+        shared += [c, b]
+    return b"".join([n.to_bytes(8, "little") for v in shared for n in (id(v), v.__sizeof__() + 7 & -8)])
