@@ -35,7 +35,7 @@ type fakeDevice struct {
 	t       *testing.T
 	fd      int
 	mem     *os.File
-	desc    *interp.Desc
+	layouts map[string]*interp.Layout
 	values  map[string]any // string, []byte, int64 (also bool, choice)
 	inputs  []*device.Input
 	trace   []string // verbs in order; input with kind
@@ -74,7 +74,11 @@ func machine(t *testing.T, lib, text string, values map[string]any) *fakeDevice 
 	theirs.Close()
 	defer syscall.Close(pair[0])
 	desc, _ := interp.ByName("python")
-	d := &fakeDevice{t: t, fd: pair[0], desc: desc, values: values}
+	found, err := desc.Find(interp.FindOptions{Test: file, Explicit: stock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &fakeDevice{t: t, fd: pair[0], layouts: found.Image.Layouts, values: values}
 	d.mem, err = os.OpenFile(fmt.Sprintf("/proc/%d/mem", cmd.Process.Pid), os.O_RDWR, 0)
 	if err != nil {
 		cmd.Process.Kill()
@@ -140,6 +144,12 @@ func (d *fakeDevice) serve(line []byte) []byte {
 		}
 		return device.OK()
 	}
+	if q.Verb == device.VerbImmortal {
+		if err := q.CheckBody(len(body)); err != nil {
+			d.t.Error(err)
+		}
+		return device.OK()
+	}
 	d.trace = append(d.trace, word)
 	switch q.Verb {
 	case device.VerbExpect:
@@ -190,7 +200,7 @@ func (d *fakeDevice) place(q *device.Request) error {
 	if q.ID >= len(d.inputs) {
 		return fmt.Errorf("no input %d", q.ID)
 	}
-	l := d.desc.Layouts[q.Layout]
+	l := d.layouts[q.Layout]
 	if l == nil {
 		return fmt.Errorf("no layout %s", q.Layout)
 	}
