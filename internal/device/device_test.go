@@ -36,6 +36,7 @@ func TestParse(t *testing.T) {
 		{"concretize 4096 1", &Request{Verb: VerbConcretize, Addr: 4096, Len: 1}},
 		{"assume 4096 4", &Request{Verb: VerbAssume, Addr: 4096, Len: 4}},
 		{"prune", &Request{Verb: VerbPrune}},
+		{"immortal - 32", &Request{Verb: VerbImmortal, Len: 32, Inline: true}},
 		{"log 4096 0", &Request{Verb: VerbLog, Addr: 4096}},
 		{"expect ValueError m.E", &Request{Verb: VerbExpect, Types: []string{"ValueError", "m.E"}}},
 		{"outcome ok % 4096 0", &Request{Verb: VerbOutcome, Kind: OutcomeOK, Addr: 4096}},
