@@ -67,7 +67,7 @@ var verbs = [...]row{
 	VerbEnd:        {"end", nil, nil},
 	VerbUsage:      {"usage", func(r *Request, f *fields) { r.Text = f.text("text") }, func(r *Request) []string { return []string{Quote(r.Text)} }},
 	VerbTests:      {"tests", func(r *Request, f *fields) { r.Tests = f.list("test", MaxTests) }, func(r *Request) []string { return formatList(r.Tests) }},
-	VerbImmortal:   {"immortal", func(r *Request, f *fields) { r.text(f, 16) }, formatSpan},
+	VerbImmortal:   {"immortal", func(r *Request, f *fields) { r.text(f, 0) }, formatSpan},
 }
 
 // MaxSpan bounds LEN where the protocol does not say at most 8.
