@@ -1,5 +1,5 @@
 # Everything a developer types. `make check` is the whole gate.
-.PHONY: symchef test check fmt bench bench-merge bench-solver bench-search conformance cpu-check kernel-check fuzz mutate reliability picture soak
+.PHONY: symchef test check fmt bench bench-merge bench-solver bench-search conformance cpu-check kernel-check fuzz mutate reliability picture soak roots
 
 symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
@@ -83,3 +83,7 @@ fuzz:
 # Every command of docs/reliability.md, long versions of tests included, on fresh seeds.
 reliability: symchef
 	@grep -o '`go test [^`]*`' docs/reliability.md | tr -d '`' | sed 's/\\|/|/g' | sort -u | while read -r c; do echo "$$c"; SYMCHEF_SLOW=1 SYMCHEF_SEED=$${SYMCHEF_SEED:-random} sh -c "$$c" || exit 1; done
+
+# Roots of Debian 11, 12 and 13 in the cache folder, to try other versions of interpreters in.
+roots:
+	sh internal/distributions/roots.sh $${XDG_CACHE_HOME:-$$HOME/.cache}/symchef-distributions
