@@ -48,17 +48,17 @@ var layers = map[string]string{
 	"internal/disk":                 "", // files of symchef's own on the host
 	"internal/rundir":               "disk testcase",
 	"internal/replay":               "disk guest rundir testcase", // its temporary folders
-	"internal/emit":                 "guest testcase",
-	"internal/complete":             "",                    // tests only
-	"internal/pace":                 "",                    // tests only: more time on a busy host
-	"internal/seed":                 "",                    // tests only: what random tests start from
-	"internal/mutate":               "mutate/image smtlib", // a tool: faults for the tests to find
-	"internal/mutate/image":         "expr ir lift smtlib", // what packages make, to be compared
-	"internal/conformance/cpython":  "session",             // other people's tests
-	"internal/conformance/report":   "",                    // tables in docs
-	"internal/conformance/upstream": "",                    // other people's tests
-	"internal/session":              "*",                   // wires a run
-	"cmd/symchef":                   "*",                   // flags
+	"internal/emit":                 "guest interp testcase",      // formats stand in the languages' folders
+	"internal/complete":             "",                           // tests only
+	"internal/pace":                 "",                           // tests only: more time on a busy host
+	"internal/seed":                 "",                           // tests only: what random tests start from
+	"internal/mutate":               "mutate/image smtlib",        // a tool: faults for the tests to find
+	"internal/mutate/image":         "expr ir lift smtlib",        // what packages make, to be compared
+	"internal/conformance/cpython":  "session",                    // other people's tests
+	"internal/conformance/report":   "",                           // tables in docs
+	"internal/conformance/upstream": "",                           // other people's tests
+	"internal/session":              "*",                          // wires a run
+	"cmd/symchef":                   "*",                          // flags
 }
 
 // TestLayers fails on an import that layers does not allow, and on a package it does not know.

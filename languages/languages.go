@@ -3,6 +3,7 @@
 //	language.desc   how its programs are run, its objects, places and models (docs/descriptions.md); without it there are no symbolic tests
 //	probe.*         what interpreters run to tell what their objects look like
 //	calibrate.desc  the script by which its interpreters show their high-level program counter
+//	emit/           how test cases are written as a file of the language
 //	guest/          the guest library, shown inside the machine under Root/LANGUAGE, extracted to a folder for native replay
 //
 // Nothing else in the program knows a language by its name.
@@ -27,7 +28,7 @@ const (
 // Root is where the machine shows the guest libraries.
 const Root = "/symchef/guest"
 
-//go:embed */*.desc */probe.* all:*/guest
+//go:embed */*.desc */probe.* all:*/guest */emit
 var files embed.FS
 
 // A Folder is what is known of a language.

@@ -25,7 +25,7 @@ func TestFunctions(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		out, err := exec.Command(readelf, "--debug-dump=frames", path).Output()
+		out, err := exec.Command(readelf, "--debug-dump=frames", "--debug-dump=no-follow-links", path).Output()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,7 @@
 // Package emit writes the test cases of a run as a test file of the language,
 // which runs without symchef.
 //
-//	err := emit.Write(os.Stdout, emit.Pytest, "/t/test_email_generated.py", reader.Summary.Target, tests, nil)
+//	err := emit.Write(os.Stdout, "pytest", "/t/test_email_generated.py", reader.Summary.Target, tests, nil)
 //
 // Findings are marked as expected to fail, so that the file is green until
 // they are fixed, and red (a strict xfail) afterwards.
@@ -9,153 +9,30 @@ package emit
 
 import (
 	"cmp"
-	_ "embed" // the templates
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/template"
-	"unicode"
 
+	"symchef/internal/interp"
 	"symchef/internal/testcase"
 )
 
-// Format is a format of test files.
+// Format is the name of a format of test files. Those of a language stand in its folder: templates, and how it writes values.
 type Format string
-
-// The formats.
-const (
-	Pytest   Format = "pytest"
-	Unittest Format = "unittest"
-	Busted   Format = "busted"
-	Testthat Format = "testthat"
-)
-
-//go:embed pytest.tmpl
-var pytestText string
-
-//go:embed unittest.tmpl
-var unittestText string
-
-//go:embed busted.tmpl
-var bustedText string
-
-//go:embed testthat.tmpl
-var testthatText string
-
-//go:embed standin.py
-var pythonStandIn string
-
-//go:embed standin.lua
-var luaStandIn string
-
-//go:embed standin.R
-var rStandIn string
 
 // Mark stands at the beginning of every file that is written.
 const Mark = "Test cases that symchef generated for "
 
-// row describes one format.
-type row struct {
-	format  Format
-	lang    *language
-	standIn string // code: a stand-in for the guest library
-	tmpl    *template.Template
-}
-
-// rows are the formats; the first of a language is the one it has by default.
-var rows = []row{
-	{Pytest, python, pythonStandIn, parse("pytest", pytestText)},
-	{Unittest, python, pythonStandIn, parse("unittest", unittestText)},
-	{Busted, lua, luaStandIn, parse("busted", bustedText)},
-	{Testthat, rLanguage, rStandIn, parse("testthat", testthatText)},
-}
-
-// language is how values are written in a language.
-type language struct {
-	kind    testcase.TargetKind
-	name    string              // for people, with its article
-	text    func(string) string // a string
-	bytes   func([]byte) string
-	integer func(int64) string
-	real    func(float64) string
-	truth   func(bool) string
-	none    string                              // nothing
-	entry   func(name, value string) string     // of a table of inputs
-	table   func(entries []string) string       // of inputs by name
-	locate  func(emitted, tested string) string // the path of the tested file
-}
-
-// literal is the input's value as an expression. A choice is its index, from 0: only the test knows the options.
-func (l *language) literal(in testcase.Input) (string, error) {
-	switch in.Type {
-	case testcase.TypeStr:
-		v, err := in.Str()
-		return l.text(v), err
-	case testcase.TypeBytes:
-		v, err := in.Bytes()
-		return l.bytes(v), err
-	case testcase.TypeInt:
-		v, err := in.Int()
-		return l.integer(v), err
-	case testcase.TypeFloat:
-		v, err := in.Float()
-		return l.real(v), err
-	case testcase.TypeBool:
-		v, err := in.Bool()
-		return l.truth(v), err
-	case testcase.TypeChoice:
-		v, err := in.Choice()
-		return l.integer(int64(v)), err
-	}
-	return "", fmt.Errorf("input %s: %s test has no input of type %s", in.Name, l.name, in.Type)
-}
-
-// quoted is s in double quotes, of printable characters: escape is for all others but the newline.
-func quoted(s string, escape func(rune) string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			b.WriteString(escape(r))
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-// quotedBytes is p in double quotes, of printable ASCII characters: escape is for all others.
-func quotedBytes(p []byte, escape func(byte) string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, c := range p {
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c >= ' ' && c < 0x7f:
-			b.WriteByte(c)
-		default:
-			b.WriteString(escape(c))
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
 // Formats lists the formats there are.
 func Formats() (out []Format) {
-	for _, r := range rows {
-		out = append(out, r.format)
+	for _, d := range interp.All() {
+		for _, f := range d.Formats {
+			out = append(out, Format(f.Name))
+		}
 	}
 	return append(out, Shell)
 }
@@ -163,18 +40,25 @@ func Formats() (out []Format) {
 // Default is the format for tests of a language; false if there is none.
 func Default(kind testcase.TargetKind) (Format, bool) {
 	if kind == testcase.Program {
-		return programRows[0].format, true
+		return Shell, true
 	}
-	for _, r := range rows {
-		if r.lang.kind == kind {
-			return r.format, true
-		}
+	if d, ok := interp.ByName(string(kind)); ok && len(d.Formats) > 0 {
+		return Format(d.Formats[0].Name), true
 	}
 	return "", false
 }
 
-func parse(name, text string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"py": pyString, "lua": luaString, "r": rString, "sh": shQuoted, "raises": pyRaises}).Parse(text))
+// template is a format's, of a file of the language's folder.
+func (w *writer) template(file string) (*template.Template, error) {
+	all, err := w.rules.Clone()
+	if err != nil {
+		return nil, err
+	}
+	text, err := fs.ReadFile(w.files, file)
+	if err != nil {
+		return nil, err
+	}
+	return all.New(file).Parse(string(text))
 }
 
 // file is what the templates see; strings named as code are of the language.
@@ -190,10 +74,10 @@ type file struct {
 // entry is one test case.
 type entry struct {
 	ID      string
-	Name    string // see named
+	Name    string // see ordered
 	Inputs  string // code: a table by name
 	Raises  string // code: nothing or a string
-	Returns string // code: what the test returns, ... where that is not told (Python)
+	Returns string // code: what the test returns, ... where that is not told
 	Type    string // the type of a finding's exception; empty: it has none
 	Finding string // empty if the case passes
 	Comment string // Finding on one line
@@ -210,13 +94,13 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 	if g.Kind == testcase.Program {
 		return writeProgram(w, f, name, g, tests, doubts)
 	}
-	at := slices.IndexFunc(rows, func(r row) bool { return r.format == f })
-	if at < 0 {
-		return fmt.Errorf("no format %q; there are: %v and corpus", f, Formats())
+	d, ok := interp.ByName(string(g.Kind))
+	if !ok {
+		return fmt.Errorf("no language %s is known: name its folder (--language)", g.Kind)
 	}
-	format, lang := rows[at], rows[at].lang
-	if g.Kind != lang.kind {
-		return fmt.Errorf("format %s is for tests in %s, this run is of one in %s", f, lang.kind, g.Kind)
+	at := slices.IndexFunc(d.Formats, func(r interp.Format) bool { return r.Name == string(f) })
+	if at < 0 {
+		return fmt.Errorf("no format %q for tests in %s; there are: %v and corpus", f, g.Kind, Formats())
 	}
 	if g.Name == "" {
 		return fmt.Errorf("the run ended before the test in %s began: there are no test cases", g.Path)
@@ -225,16 +109,28 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 	if name != "" {
 		shown = filepath.Base(name)
 	}
-	d := file{
-		Test: docstring(filepath.Base(g.Path) + "::" + g.Name), File: docstring(shown), Name: g.Name,
-		Locate: lang.locate(name, g.Path), StandIn: format.standIn,
+	lang, err := newWriter(d)
+	if err != nil {
+		return err
+	}
+	format, err := lang.template(d.Formats[at].Template)
+	if err != nil {
+		return err
+	}
+	standIn, err := fs.ReadFile(lang.files, d.Formats[at].StandIn)
+	if err != nil {
+		return err
+	}
+	out := file{
+		Test: printable(filepath.Base(g.Path) + "::" + g.Name), File: printable(shown), Name: g.Name,
+		Locate: lang.locate(name, g.Path), StandIn: string(standIn),
 		Function: "test_" + strings.TrimPrefix(ident(g.Name), "test_"),
 	}
 	findings := 0
-	ordered, names := named(tests)
-	for i, t := range ordered {
+	sorted, names := ordered(tests)
+	for i, t := range sorted {
 		if why := cmp.Or(omit(t), doubts[t.ID]); why != "" {
-			d.Omitted = append(d.Omitted, t.ID+": "+oneLine(why))
+			out.Omitted = append(out.Omitted, t.ID+": "+oneLine(why))
 			continue
 		}
 		e, err := lang.newEntry(t)
@@ -245,10 +141,13 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 		if e.Finding != "" {
 			findings++
 		}
-		d.Cases = append(d.Cases, e)
+		out.Cases = append(out.Cases, e)
 	}
-	d.Count = fmt.Sprintf("Cases: %d. Findings among them, expected to fail until they are fixed: %d.", len(d.Cases), findings)
-	return format.tmpl.Execute(w, d)
+	if lang.err != nil {
+		return lang.err
+	}
+	out.Count = fmt.Sprintf("Cases: %d. Findings among them, expected to fail until they are fixed: %d.", len(out.Cases), findings)
+	return format.Execute(w, out)
 }
 
 // omit says why t cannot be a case of a test file, or is empty.
@@ -262,12 +161,12 @@ func omit(t testcase.Test) string {
 	return ""
 }
 
-func (l *language) newEntry(t testcase.Test) (entry, error) {
-	inputs, err := l.inputs(t.Inputs)
+func (w *writer) newEntry(t testcase.Test) (entry, error) {
+	inputs, err := w.inputs(t.Inputs)
 	if err != nil {
 		return entry{}, fmt.Errorf("test %s: %w", t.ID, err)
 	}
-	e := entry{ID: t.ID, Inputs: inputs, Raises: l.none, Returns: "..."}
+	e := entry{ID: t.ID, Inputs: inputs, Raises: w.code(noneRule, nil), Returns: "..."}
 	if literal, ok := t.Returned.Literal(); ok && t.Outcome.Kind == testcase.OK {
 		e.Returns = literal
 	}
@@ -276,30 +175,12 @@ func (l *language) newEntry(t testcase.Test) (entry, error) {
 	}
 	switch {
 	case t.Outcome.Kind == testcase.Expected:
-		e.Raises = l.text(t.Outcome.Type)
+		e.Raises = w.code(textRule, string(t.Outcome.Type))
 	case t.Outcome.Failing():
 		e.Finding, e.Type = t.Outcome.String(), string(t.Outcome.Type)
 		e.Comment = oneLine(e.Finding)
 	}
 	return e, nil
-}
-
-// inputs is code for the inputs by name; the second of one name is name#2.
-func (l *language) inputs(inputs []testcase.Input) (string, error) {
-	var entries []string
-	used := map[string]int{}
-	for _, in := range inputs {
-		v, err := l.literal(in)
-		if err != nil {
-			return "", err
-		}
-		name := in.Name
-		if used[in.Name]++; used[in.Name] > 1 {
-			name = fmt.Sprintf("%s#%d", name, used[in.Name])
-		}
-		entries = append(entries, l.entry(name, v))
-	}
-	return l.table(entries), nil
 }
 
 // relative is the path of the tested file from the folder of the emitted one, if both are absolute.

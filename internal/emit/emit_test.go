@@ -10,8 +10,32 @@ import (
 	"strings"
 	"testing"
 
+	"symchef/internal/interp"
 	"symchef/internal/testcase"
 )
+
+// The formats of the languages that symchef knows.
+const (
+	Pytest   Format = "pytest"
+	Unittest Format = "unittest"
+	Busted   Format = "busted"
+	Testthat Format = "testthat"
+)
+
+// written is what a rule of a language makes of a value.
+func written(t *testing.T, language, rule string, v any) string {
+	t.Helper()
+	d, _ := interp.ByName(language)
+	w, err := newWriter(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.apply(rule, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
@@ -176,12 +200,12 @@ func TestLiterals(t *testing.T) {
 		"\n\x00\x7f\u00e9": `"\n\x00\x7fé"`,
 		"\u2028\U000e0001": `"\u2028\U000e0001"`,
 	} {
-		if got := pyString(in); got != want {
-			t.Errorf("pyString(%q) = %s, want %s", in, got, want)
+		if got := written(t, "python", textRule, in); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
-	if got := pyBytes([]byte("a\"\\\n\xff")); got != `b"a\"\\\x0a\xff"` {
-		t.Errorf("pyBytes: %s", got)
+	if got := written(t, "python", bytesRule, []byte("a\"\\\n\xff")); got != `b"a\"\\\x0a\xff"` {
+		t.Errorf("bytes: %s", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,8 +135,21 @@ func TestLuaLiterals(t *testing.T) {
 		"a\"b\\":       `"a\"b\\"`,
 		"\n\x00\x7f1é": `"\n\000\1271\195\169"`,
 	} {
-		if got := luaString(in); got != want {
-			t.Errorf("luaString(%q) = %s, want %s", in, got, want)
+		if got := written(t, "lua", textRule, in); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
 		}
+	}
+	for v, want := range map[float64]string{3: "3.0", 0.1: "0.1", 1e100: "1e+100", math.Inf(1): "math.huge", math.Inf(-1): "-math.huge"} {
+		if got := written(t, "lua", realRule, v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+	for v, want := range map[int64]string{-5: "-5", math.MinInt64: "math.mininteger", math.MaxInt64: "9223372036854775807"} {
+		if got := written(t, "lua", integerRule, v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+	if got, want := written(t, "lua", tableRule, []named{{"a", "1"}, {"end", "2"}, {"b#2", "3"}}), `{ a = 1, ["end"] = 2, ["b#2"] = 3 }`; got != want {
+		t.Errorf("table: %s, want %s", got, want)
 	}
 }

@@ -15,17 +15,17 @@ import (
 // longestName bounds a name, in characters.
 const longestName = 60
 
-// named orders tests, findings first and the smaller inputs before the larger, and gives each a name.
-func named(tests []testcase.Test) (ordered []testcase.Test, names []string) {
-	ordered = slices.Clone(tests)
-	slices.SortStableFunc(ordered, func(a, b testcase.Test) int {
+// ordered are tests with a name each, findings first and the smaller inputs before the larger.
+func ordered(tests []testcase.Test) (sorted []testcase.Test, names []string) {
+	sorted = slices.Clone(tests)
+	slices.SortStableFunc(sorted, func(a, b testcase.Test) int {
 		return cmp.Or(
 			order(a.Outcome)-order(b.Outcome), strings.Compare(string(a.Outcome.Type), string(b.Outcome.Type)),
 			len(inputText(a))-len(inputText(b)), strings.Compare(inputText(a), inputText(b)),
 		)
 	})
 	used := map[string]bool{}
-	for _, t := range ordered {
+	for _, t := range sorted {
 		base := nameOf(t)
 		name := base
 		for n := 2; used[strings.ToLower(name)]; n++ {
@@ -34,7 +34,7 @@ func named(tests []testcase.Test) (ordered []testcase.Test, names []string) {
 		used[strings.ToLower(name)] = true
 		names = append(names, name)
 	}
-	return ordered, names
+	return sorted, names
 }
 
 // order is that of outcomes in a file.
@@ -45,7 +45,7 @@ func order(o testcase.Outcome) int {
 // nameOf is the name that the outcome and the inputs of t suggest.
 func nameOf(t testcase.Test) string {
 	o := t.Outcome
-	if n := len(t.Frames); n > 0 { // the place, with which messages of Lua begin, is where the file is
+	if n := len(t.Frames); n > 0 { // the place, with which some languages begin a message, is where the file is
 		for at := t.Frames[n-1]; at != ""; at = at[:max(0, strings.LastIndexByte(at, ':'))] {
 			o.Message = strings.TrimPrefix(o.Message, at+": ")
 		}

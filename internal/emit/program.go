@@ -2,15 +2,17 @@ package emit
 
 import (
 	"cmp"
-	_ "embed" // the templates
+	_ "embed" // the template
 	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/template"
 
 	"symchef/internal/guest"
+	"symchef/internal/interp"
 	"symchef/internal/testcase"
 )
 
@@ -20,21 +22,38 @@ const Shell Format = "sh"
 //go:embed sh.tmpl
 var shellText string
 
-//go:embed subprocess.tmpl
-var subprocessText string
-
-// programRow is a format for programs; the first one is theirs by default.
+// programRow is how a format for programs is written.
 type programRow struct {
-	format Format
 	bytes  func([]byte) string // code
 	none   string              // code: no input of the kind
 	locate func(emitted, tested string) string
-	tmpl   func(io.Writer, any) error
+	tmpl   *template.Template
+	err    func() error // of bytes and locate
 }
 
-var programRows = []programRow{
-	{Shell, shBytes, `''`, shLocate, func(w io.Writer, d any) error { return parse("sh", shellText).Execute(w, d) }},
-	{Pytest, pyBytes, `b""`, pyLocate, func(w io.Writer, d any) error { return parse("subprocess", subprocessText).Execute(w, d) }},
+var shell = programRow{shBytes, `''`, shLocate, template.Must(template.New("sh").Funcs(template.FuncMap{"sh": shQuoted}).Parse(shellText)), func() error { return nil }}
+
+// programFormat is the row of a format: the shell's, or one that a language has for programs.
+func programFormat(f Format) (programRow, error) {
+	known := []string{string(Shell)}
+	for _, d := range interp.All() {
+		for _, p := range d.ProgramFormats {
+			if known = append(known, p.Name); p.Name != string(f) {
+				continue
+			}
+			w, err := newWriter(d)
+			if err != nil {
+				return programRow{}, err
+			}
+			t, err := w.template(p.Template)
+			bytes := func(b []byte) string { return w.code(bytesRule, b) }
+			return programRow{bytes, bytes(nil), w.locate, t, func() error { return w.err }}, err
+		}
+	}
+	if f == Shell {
+		return shell, nil
+	}
+	return programRow{}, fmt.Errorf("format %s is not for programs; %s and corpus are", f, strings.Join(known, ", "))
 }
 
 // programFile is what the templates see; strings named as code are of the language.
@@ -50,35 +69,31 @@ type programCase struct {
 	ID, Name string
 	Args     []string // code, argv[0] left out
 	Argv0    string   // code
-	Env      []pairOf
-	Stdin    string // code
-	Files    []pairOf
-	Status   int    // minus the signal where one kills it
-	Shell    int    // the status as a shell tells it
-	Output   string // digest of standard output
-	Finding  string // empty if the case is none
+	Env      []named  // both code
+	Stdin    string   // code
+	Files    []named  // likewise
+	Status   int      // minus the signal where one kills it
+	Shell    int      // the status as a shell tells it
+	Output   string   // digest of standard output
+	Finding  string   // empty if the case is none
 	Hang     bool
 }
-
-// pairOf is a name and a value, both code.
-type pairOf struct{ Name, Value string }
 
 // writeProgram is Write for a program: a case starts it anew, with the inputs, the environment of the run and a working directory like that of the
 // run, and compares status or signal and standard output.
 func writeProgram(w io.Writer, f Format, name string, g testcase.Target, tests []testcase.Test, doubts map[string]string) error {
-	at := slices.IndexFunc(programRows, func(r programRow) bool { return r.format == f })
-	if at < 0 {
-		return fmt.Errorf("format %s is not for programs; sh, pytest and corpus are", f)
+	row, err := programFormat(f)
+	if err != nil {
+		return err
 	}
-	row := programRows[at]
 	shown := "THIS_FILE"
 	if name != "" {
 		shown = filepath.Base(name)
 	}
-	d := programFile{Test: docstring(filepath.Base(g.Path)), File: docstring(shown), Program: row.locate(name, g.Path), Cwd: row.bytes([]byte(g.Cwd))}
+	d := programFile{Test: printable(filepath.Base(g.Path)), File: printable(shown), Program: row.locate(name, g.Path), Cwd: row.bytes([]byte(g.Cwd))}
 	findings := 0
-	ordered, names := named(tests)
-	for i, t := range ordered {
+	sorted, names := ordered(tests)
+	for i, t := range sorted {
 		if why := cmp.Or(omit(t), doubts[t.ID]); why != "" {
 			d.Omitted = append(d.Omitted, t.ID+": "+oneLine(why))
 			continue
@@ -93,7 +108,10 @@ func writeProgram(w io.Writer, f Format, name string, g testcase.Target, tests [
 		d.Cases = append(d.Cases, c)
 	}
 	d.Count = fmt.Sprintf("Cases: %d. Findings among them, expected to fail until they are fixed: %d.", len(d.Cases), findings)
-	return row.tmpl(w, d)
+	if err := row.err(); err != nil {
+		return err
+	}
+	return row.tmpl.Execute(w, d)
 }
 
 func (r programRow) newCase(g testcase.Target, t testcase.Test) (programCase, error) {
@@ -107,10 +125,10 @@ func (r programRow) newCase(g testcase.Target, t testcase.Test) (programCase, er
 	}
 	for _, e := range call.Env {
 		name, value, _ := strings.Cut(e, "=")
-		c.Env = append(c.Env, pairOf{r.bytes([]byte(name)), r.bytes([]byte(value))})
+		c.Env = append(c.Env, named{r.bytes([]byte(name)), r.bytes([]byte(value))})
 	}
 	for _, name := range slices.Sorted(maps.Keys(call.Files)) {
-		c.Files = append(c.Files, pairOf{r.bytes([]byte(name)), r.bytes(call.Files[name])})
+		c.Files = append(c.Files, named{r.bytes([]byte(name)), r.bytes(call.Files[name])})
 	}
 	if call.Stdin != nil {
 		c.Stdin = r.bytes(call.Stdin)
@@ -154,8 +172,8 @@ func shLocate(emitted, tested string) string {
 // Corpus is the test cases of a target as the files of a fuzzer's corpus, by name: the bytes of the one input, or a folder of the input's name for each of several.
 func Corpus(tests []testcase.Test) (map[string][]byte, error) {
 	out := map[string][]byte{}
-	ordered, names := named(tests)
-	for i, t := range ordered {
+	sorted, names := ordered(tests)
+	for i, t := range sorted {
 		if omit(t) != "" {
 			continue
 		}

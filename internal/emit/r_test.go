@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"symchef/internal/interp"
 	"symchef/internal/testcase"
 )
 
@@ -104,8 +105,8 @@ func TestRLiterals(t *testing.T) {
 		"a\"b\\":       `"a\"b\\"`,
 		"\n\x01\x7f1é": `"\n\u0001\u007f1é"`,
 	} {
-		if got := rString(in); got != want {
-			t.Errorf("rString(%q) = %s, want %s", in, got, want)
+		if got := written(t, "r", textRule, in); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
 	for _, c := range []struct {
@@ -115,7 +116,12 @@ func TestRLiterals(t *testing.T) {
 		{testcase.Float("x", 3), "3"}, {testcase.Float("x", math.Copysign(0, -1)), "-0"}, {testcase.Float("x", math.Inf(1)), "Inf"},
 		{testcase.Float("x", 0.1), "0x1.999999999999ap-04"}, {testcase.Bytes("b", nil), "as.raw(c())"}, {testcase.Int("n", -5), "-5L"}, {testcase.Bool("f", true), "TRUE"},
 	} {
-		if got, err := rLanguage.literal(c.in); err != nil || got != c.want {
+		d, _ := interp.ByName("r")
+		w, err := newWriter(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.literal(c.in); err != nil || got != c.want {
 			t.Errorf("%v: %s, %v; want %s", c.in, got, err, c.want)
 		}
 	}

@@ -30,10 +30,15 @@ type Desc struct {
 	Layouts    map[string]*Layout // as they are written: those of an interpreter are its Image's
 	probe      *probe
 	references *amount // offset of the count of references in an object; nil: it is not known
+	// Formats are those of files that symchef emit writes, the default first; ProgramFormats likewise for programs. Their files stand in emit/.
+	Formats, ProgramFormats []Format
 	imageRows
 	variants map[string]*imageRows // more of them for one version
 	root     *sexp                 // the form that it was read from
 }
+
+// Format is one of files with test cases: its name, its template, and a stand-in for the guest library that the file contains.
+type Format struct{ Name, Template, StandIn string }
 
 // virtualRule says what a virtual environment of the language looks like.
 type virtualRule struct {
@@ -81,7 +86,7 @@ func Load(f languages.Folder) (*Desc, error) {
 	d, err := Parse(string(src))
 	if err == nil {
 		d.Folder = f
-		err = d.guestFiles()
+		err = d.files()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s/%s:%w", f.Name, languages.Description, err)
@@ -232,8 +237,23 @@ func init() {
 			}
 			return err
 		},
-		"argv":    parseArgv,
-		"env":     parseEnv,
+		"argv": parseArgv,
+		"env":  parseEnv,
+		"emit": func(d *Desc, n *sexp, a []sexp) error {
+			for i := range a {
+				row := a[i].list
+				f := Format{Name: row[1].text, Template: row[2].text}
+				list := &d.ProgramFormats
+				if row[0].text == "format" {
+					f.StandIn, list = row[3].text, &d.Formats
+				}
+				if slices.ContainsFunc(*list, func(o Format) bool { return o.Name == f.Name }) {
+					return a[i].errorf("second %s %q", row[0].text, f.Name)
+				}
+				*list = append(*list, f)
+			}
+			return nil
+		},
 		"pass":    func(d *Desc, n *sexp, a []sexp) (err error) { d.Pass, err = stringsOf(n, a); return },
 		"version": parseVersion,
 		"probe":   parseProbe,
@@ -285,8 +305,8 @@ func (d *Desc) finish(root *sexp) error {
 	return nil
 }
 
-// guestFiles looks for the guest library, and the files of it that d names.
-func (d *Desc) guestFiles() error {
+// files looks for the guest library, and the files of the folder that d names.
+func (d *Desc) files() error {
 	lib, ok := d.Folder.Guest()
 	if !ok {
 		return d.root.errorf("there is no guest library beside it")
@@ -298,6 +318,13 @@ func (d *Desc) guestFiles() error {
 		if file, ok := strings.CutPrefix(a, guestWord+"/"); ok {
 			if _, err := fs.Stat(lib, file); err != nil {
 				return find(d.root, "argv").errorf("the guest library has no file %q", file)
+			}
+		}
+	}
+	for _, f := range slices.Concat(d.Formats, d.ProgramFormats) {
+		for _, file := range []string{"values.tmpl", f.Template, f.StandIn} {
+			if file != "" && !d.Folder.Has("emit/"+file) {
+				return find(d.root, "emit").errorf("there is no file emit/%s", file)
 			}
 		}
 	}

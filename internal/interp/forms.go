@@ -39,6 +39,9 @@ var forms = []form{
 	{"set", "env", "text value", false, true, "a variable, and its value: a string, or guest, the folder of the guest library. Variables are texts that the interpreter has"},
 	{"prepend", "env", "text value", false, true, "the same, before what the variable holds and a colon"},
 	{"seed", "env", "text text+", false, true, "a variable whose value is arbitrary: that of runs, then others that must show the same where the outcome follows from the inputs"},
+	{"emit", "language", "form+", false, false, "files that symchef emit writes; how values are written stands in emit/values.tmpl"},
+	{"format", "emit", "text text text", true, true, "a format, the first being the default: its name, its template and a stand-in for the guest library, files of emit/"},
+	{"programs", "emit", "text text", false, true, "a format for programs: its name and its template"},
 	{"pass", "language", "text+", false, false, "variables that are taken from the user's environment, beside those that every run takes; NAME* are all that begin so"},
 
 	{"location", "language version optional", "name form+", false, true, "a place of the image, which is the object that exports the first location; each is found in one of the ways below, and used"},

@@ -168,6 +168,9 @@ func (b *Boot) loop(p *process) (ended string, err error) {
 // Slow is why a run ended that was interrupted, or took longer than its Limit.
 const Slow = "it takes long"
 
+// otherCall is why a run ends at int 0x80 or sysenter.
+const otherCall = "a system call by another instruction than syscall"
+
 // here is the reason to end a run that Before gives.
 const here = "here"
 
@@ -178,7 +181,7 @@ func (b *Boot) call(p *process) (stop string, err error) {
 	r.Rax, r.Rip = nr, pc // as before it
 	var code [2]byte
 	if p.space.Fetch(pc, code[:]) < 2 || code != [2]byte{0x0f, 0x05} {
-		return "a system call by another instruction than syscall", nil
+		return otherCall, nil
 	}
 	if why := b.leaves(nr, r.Rdi); why != "" {
 		return why, nil
@@ -258,6 +261,8 @@ func (b *Boot) trap(p *process) (stop string) {
 		return b.hook(p, at)
 	case cpuid:
 		p.cpuid(k.length)
+	case timestamp:
+		p.timestamp(b.Sys.Timestamp(), k.length)
 	default:
 		return "an instruction that depends on the processor at " + p.where(at)
 	}
@@ -283,8 +288,11 @@ func (b *Boot) look(p *process) (stop string) {
 		case known && kind == cpuid:
 			p.cpuid(uint64(n))
 			continue
+		case known && kind == timestamp:
+			p.timestamp(b.Sys.Timestamp(), uint64(n))
+			continue
 		case known || op == x86asm.PUSHF || op == x86asm.PUSHFQ || // shows the trap flag
-			n == 0 && slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool { return candidate(code[min(i, len(code)):]) }):
+			n == 0 && slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool { return candidate(code[min(i, len(code)):], p.tsc) }):
 			return "an instruction that depends on the processor at " + p.where(at)
 		}
 		if p.steps++; p.steps > maxSteps {
@@ -331,25 +339,23 @@ func (b *Boot) fault(p *process) (stop string) {
 	}
 	var code [3]byte
 	p.space.Fetch(r.Rip, code[:])
-	tscp := code == [3]byte{0x0f, 0x01, 0xf9}
-	if !tscp && (code[0] != 0x0f || code[1] != 0x31) {
-		switch a := p.space.Find(r.Rip); {
-		case a == nil || a.Prot&guest.ProtExec == 0:
-		case hostProt(a, a.Prot)&unix.PROT_EXEC == 0:
-			return "generated code"
-		case p.bars[guest.PageDown(r.Rip)] && p.walking == 0:
-			p.walk(guest.PageDown(r.Rip))
-			return ""
-		}
-		return "a fault at " + p.where(r.Rip)
+	switch {
+	case code == [3]byte{0x0f, 0x01, 0xf9}:
+		p.timestamp(b.Sys.Timestamp(), 3)
+		return ""
+	case code[0] == 0x0f && code[1] == 0x31:
+		p.timestamp(b.Sys.Timestamp(), 2)
+		return ""
+	case code[0] == 0xcd && code[1] == 0x80: // the host has no such call
+		return otherCall
 	}
-	t := b.Sys.Timestamp()
-	r.Rax, r.Rdx = t&(1<<32-1), t>>32
-	r.Rip += 2
-	if tscp {
-		r.Rcx = 0
-		r.Rip++
+	switch a := p.space.Find(r.Rip); {
+	case a == nil || a.Prot&guest.ProtExec == 0:
+	case hostProt(a, a.Prot)&unix.PROT_EXEC == 0:
+		return "generated code"
+	case p.bars[guest.PageDown(r.Rip)] && p.walking == 0:
+		p.walk(guest.PageDown(r.Rip))
+		return ""
 	}
-	p.changed = true
-	return ""
+	return "a fault at " + p.where(r.Rip)
 }

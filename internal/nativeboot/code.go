@@ -20,7 +20,8 @@ type breakKind uint8
 const (
 	depends breakKind = iota // its result depends on the processor: the run ends there
 	cpuid
-	entry // the program's first instruction
+	timestamp // RDTSC or RDTSCP, where it does not fault
+	entry     // the program's first instruction
 	hook
 )
 
@@ -38,16 +39,18 @@ const (
 )
 
 // candidate reports whether the opcode of an instruction whose result depends on the processor may begin b: CPUID, XGETBV, RDRAND, RDSEED,
-// RDPID (SDM vol. 2). RDTSC faults.
-func candidate(b []byte) bool {
+// RDPID (SDM vol. 2); with tsc also RDTSC and RDTSCP.
+func candidate(b []byte, tsc bool) bool {
 	if len(b) < 2 || b[0] != 0x0f {
 		return false
 	}
 	switch b[1] {
 	case 0xa2:
 		return true
+	case 0x31:
+		return tsc
 	case 0x01:
-		return len(b) > 2 && b[2] == 0xd0
+		return len(b) > 2 && (b[2] == 0xd0 || tsc && b[2] == 0xf9)
 	case 0xc7:
 		return len(b) > 2 && b[2] >= 0xf0
 	}
@@ -55,7 +58,7 @@ func candidate(b []byte) bool {
 }
 
 // kinds are the instructions that candidates may be.
-var kinds = map[x86asm.Op]breakKind{x86asm.CPUID: cpuid, x86asm.XGETBV: depends, x86asm.RDRAND: depends}
+var kinds = map[x86asm.Op]breakKind{x86asm.CPUID: cpuid, x86asm.XGETBV: depends, x86asm.RDRAND: depends, x86asm.RDTSC: timestamp, x86asm.RDTSCP: timestamp}
 
 // guard puts breakpoints into [start, end) of area a, which has none, if it is executable natively. Pages where it is
 // not known what is code are made not executable.
@@ -81,7 +84,7 @@ func (p *process) guard(a *mem.Area, start, end uint64, prot guest.Prot) {
 		if n < 0 {
 			break
 		}
-		if i += n; !candidate(text[i:]) {
+		if i += n; !candidate(text[i:], p.tsc) {
 			continue
 		}
 		at, op, length := p.instruction(a, start, text, start+uint64(i))

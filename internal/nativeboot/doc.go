@@ -13,8 +13,8 @@
 // same Linux as in the machine, and nothing of it can touch the host. A seccomp filter kills the process at any call that
 // is executed after all and is not one of ours.
 //
-// Instructions that would tell the host's processor from the machine's are caught: RDTSC faults (PR_SET_TSC), and those
-// like CPUID are found wherever memory becomes executable and replaced by a breakpoint. Not every processor can let CPUID fault
+// Instructions that would tell the host's processor from the machine's are caught: RDTSC faults (PR_SET_TSC; some virtual machines ignore that), and those
+// like CPUID, and RDTSC where it does not fault, are found wherever memory becomes executable and replaced by a breakpoint. Not every processor can let CPUID fault
 // (arch_prctl(2), ARCH_SET_CPUID), so this is the one way. A page where such bytes stand and no known function tells
 // whether they are an instruction is not executable natively: it is walked through instruction by instruction. Nor is memory that is no
 // file's, or that can be written and executed.

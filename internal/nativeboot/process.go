@@ -31,11 +31,12 @@ const (
 	end      = guest.AddrLimit - guest.PageSize // of what a process may map
 )
 
-// gateCode makes a system call of ours; a name for memfd_create(2) follows.
-var gateCode = []byte{0x0f, 0x05, 0xcc, 0, 0, 0, 0, 0, 'g', 'u', 'e', 's', 't', 0}
+// gateCode makes a system call of ours; a name for memfd_create(2) follows, and RDTSC.
+var gateCode = []byte{0x0f, 0x05, 0xcc, 0, 0, 0, 0, 0, 'g', 'u', 'e', 's', 't', 0, 0x0f, 0x31, 0xcc}
 
 const (
 	gateName = gate + 8
+	gateTSC  = gate + 14
 	gateStop = gate + 3 // where the process is after gateCode
 
 	filterAt   = gateSize - 256
@@ -73,6 +74,7 @@ type process struct {
 	err     error      // the first that a remote's method met
 	most    uint64     // bytes that the guest may map for writing; 0: no bound
 	limit   string     // why the run must end after the present call, if it must
+	tsc     bool       // RDTSC does not fault here though it should
 }
 
 // start makes a process with nothing in it but the gate.
@@ -153,6 +155,9 @@ func (p *process) prepare(code map[uint64][]byte) error {
 	if _, err := p.invoke(unix.SYS_PRCTL, unix.PR_SET_TSC, unix.PR_TSC_SIGSEGV); err != nil {
 		return fmt.Errorf("PR_SET_TSC: %w", err)
 	}
+	if err := p.tryTSC(); err != nil {
+		return err
+	}
 	_, err := p.invoke(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	if err == nil {
 		_, err = p.invoke(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, gateFilter)
@@ -161,6 +166,30 @@ func (p *process) prepare(code map[uint64][]byte) error {
 		return fmt.Errorf("seccomp: %w", err)
 	}
 	return nil
+}
+
+// tryTSC executes RDTSC: a virtual machine may ignore the bit of CR4 that makes it fault (SDM vol. 3, 2.5, TSD).
+func (p *process) tryTSC() error {
+	r := p.regs
+	r.Rip, r.Orig_rax = gateTSC, ^uint64(0)
+	if err := unix.PtraceSetRegs(p.pid, &r); err != nil {
+		return err
+	}
+	p.changed = true
+	for {
+		if err := unix.PtraceCont(p.pid, 0); err != nil {
+			return err
+		}
+		switch sig, err := p.wait(); {
+		case err != nil:
+			return err
+		case sig == unix.SIGTRAP:
+			p.tsc = true
+			return nil
+		case sig == unix.SIGSEGV:
+			return nil
+		}
+	}
 }
 
 // Probe says whether a process can be started here.
@@ -429,6 +458,17 @@ func (p *process) cpuid(length uint64) {
 	r := &p.regs
 	eax, ebx, ecx, edx := lift.CPUID(uint32(r.Rax), uint32(r.Rcx))
 	r.Rax, r.Rbx, r.Rcx, r.Rdx = uint64(eax), uint64(ebx), uint64(ecx), uint64(edx)
+	r.Rip += length
+	p.changed = true
+}
+
+// timestamp does RDTSC, or where it has three bytes RDTSCP.
+func (p *process) timestamp(t, length uint64) {
+	r := &p.regs
+	r.Rax, r.Rdx = t&(1<<32-1), t>>32
+	if length == 3 {
+		r.Rcx = 0
+	}
 	r.Rip += length
 	p.changed = true
 }
