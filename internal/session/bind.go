@@ -23,9 +23,14 @@ import (
 // is kept in a cache folder ("": the user's) for the build of the image.
 func FindInterpreter(d *interp.Desc, o interp.FindOptions, cache string) (*interp.Found, error) {
 	f, err := d.Find(o)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		complete(f, cache)
 	}
+	return f, err
+}
+
+// complete binds the models of an interpreter's image, see FindInterpreter; what cannot be bound is named.
+func complete(f *interp.Found, cache string) {
 	models := f.Image.Models
 	f.Image.Models = nil
 	for _, b := range models {
@@ -37,7 +42,6 @@ func FindInterpreter(d *interp.Desc, o interp.FindOptions, cache string) (*inter
 		}
 		f.Image.Models = append(f.Image.Models, b)
 	}
-	return f, nil
 }
 
 // bound is what a cache file holds: places and numbers of a binding, or why there are none. Addresses are the image's own.

@@ -271,7 +271,8 @@ func recorded(sum rundir.Summary) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.desc, t.found = d, &interp.Found{ELF: t.tc.Interpreter, Image: img}
+	t.desc, t.found = d, &interp.Found{ELF: t.tc.Interpreter, Argv0: t.tc.Argv[0], Env: t.tc.Env, Image: img}
+	complete(t.found, CacheDir(""))
 	t.use()
 	return t, nil
 }
