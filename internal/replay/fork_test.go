@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"symchef/internal/testcase"
+	"symchef/languages"
 )
 
 // language is one whose tests are replayed natively.
@@ -40,8 +41,8 @@ func (l language) in(t testing.TB, text string) (testcase.Target, Options) {
 	if _, err := os.Stat(l.interpreter); err != nil {
 		t.Skipf("skipped: %s is not installed", l.interpreter)
 	}
-	lib, err := filepath.Abs("../../guest")
-	if err != nil {
+	lib := t.TempDir()
+	if err := languages.Extract(lib); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "test_it"+l.suffix)
