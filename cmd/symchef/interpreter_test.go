@@ -57,7 +57,7 @@ func TestInterpreter(t *testing.T) {
 	b.write("test_plain.py", body)
 	b.write("test_shebang.py", "#!"+python+" -E\n"+body)
 	b.write("shims/python3.11", "#!/bin/sh\nexec "+python+" \"$@\"\n")
-	b.write("old/python3.11", "#!/bin/sh\necho cpython; echo 3.9.2; echo /bin/sh\n")
+	b.write("old/python3.11", "#!/bin/sh\necho cpython; echo 3.7.2; echo /bin/sh\n")
 	for _, c := range []struct {
 		name, path string
 		args       []string
@@ -66,7 +66,7 @@ func TestInterpreter(t *testing.T) {
 		{"shim", b.path("shims") + ":/bin", []string{"test_plain.py"}, ""},
 		{"shebang", "/nowhere", []string{"test_shebang.py"}, ""},
 		{"flag", "/nowhere", []string{"--interpreter", "shims/python3.11", "test_plain.py"}, ""},
-		{"old", b.path("old") + ":/bin", []string{"test_plain.py"}, "passed over from PATH: " + b.path("old/python3.11") + " is cpython 3.9.2, need cpython 3.11"},
+		{"old", b.path("old") + ":/bin", []string{"test_plain.py"}, "passed over from PATH: " + b.path("old/python3.11") + " is cpython 3.7.2, need cpython 3.8+"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

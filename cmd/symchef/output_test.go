@@ -181,11 +181,11 @@ func TestHelp(t *testing.T) {
 		b.run("doctor").want(0, "python     "+python+" 3.11.", "boot       ", "replay     ", "snapshots  "+cache+"/symchef", "solver     ")
 	}
 	b.env[0] = "PATH=" + b.dir + ":/usr/bin:/bin" // R's script needs a shell
-	b.write("python3.11", "#!/bin/sh\necho cpython; echo 3.12.1; echo /bin/sh\n")
+	b.write("python3.11", "#!/bin/sh\necho cpython; echo 3.7.1; echo /bin/sh\n")
 	if _, err := os.Stat(python); err != nil {
-		b.run("doctor").want(2, "is cpython 3.12.1, need cpython 3.11")
+		b.run("doctor").want(2, "is cpython 3.7.1, need cpython 3.8+")
 	} else {
-		b.run("doctor").want(0, "passed over from PATH", "is cpython 3.12.1, need cpython 3.11")
+		b.run("doctor").want(0, "passed over from PATH", "is cpython 3.7.1, need cpython 3.8+")
 	}
 	help := b.run("--help").want(0, "Examples:").stdout
 	for _, name := range []string{"run", "replay", "rerun", "emit", "exec", "calibrate", "doctor"} {
