@@ -32,7 +32,7 @@ var phases = []struct {
 	there        string // a file in the run directory; or of a process in it, its name
 }{
 	{"native boot", "import time\ntime.time()\nwhile True: pass\ndef test_x(): pass\n", nil, ""},
-	{"emulated boot", "while True: pass\ndef test_x(): pass\n", []string{"--boot", "emulated"}, ""},
+	{"emulated boot", "while True: pass\ndef test_x(): pass\n", []string{"--boot", "emulated", "--path-instructions", "1000000000000"}, ""},
 	{"setUp", "import symchef\nclass X(symchef.SymbolicTest):\n    def setUp(self):\n        while True: pass\n    def runTest(self): self.getBool('b', True)\n", nil, ""},
 	{"exploring", endless, nil, "tests"},
 	{"one path", "import symchef\ndef test_x(b: symchef.Bool()):\n    if b: print(1)\n    else:\n        n = 0\n        while True: n += 1\n", []string{"--path-time", "1h"}, "begun"},

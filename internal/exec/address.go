@@ -34,6 +34,16 @@ type candidates struct {
 	step uint64 // a power of two
 	n    uint64
 	ref  expr.Ref // the address
+
+	proven bool // the path condition allows no less; otherwise it was not asked
+}
+
+// beyond is what stops an access that is too wide for a table: first the path condition is asked whether it is as wide as that, then the address is decided.
+func (k candidates) beyond() Stop {
+	if !k.proven && k.n > 1 {
+		return Stop{Kind: Bounds, Ref: k.ref}
+	}
+	return Stop{Kind: Decide, Decision: Address, Ref: k.ref}
 }
 
 // index returns the number of the candidate as an expression: (ref - lo) / step.
@@ -49,12 +59,13 @@ func (m *Machine) bound(ref expr.Ref) (k candidates, fixed bool, stop *Stop) {
 	}
 	ref = m.facts.simplify(m.Ctx, ref)
 	lo, hi := m.Ctx.Range(ref)
-	if p, known := m.facts.Ranges[ref]; known {
+	p, proven := m.facts.Ranges[ref]
+	if proven {
 		lo, hi = max(lo, p[0]), min(hi, p[1])
 	} else if hi-lo >= 1<<16 {
 		return k, false, &Stop{Kind: Bounds, Ref: ref}
 	}
-	k = candidates{lo: lo, step: 1, ref: ref}
+	k = candidates{lo: lo, step: 1, ref: ref, proven: proven}
 	if zeros, ones := m.Ctx.Known(m.Ctx.Sub(ref, m.Ctx.Const(lo, 64))); ones == 0 {
 		if tz := bits.TrailingZeros64(^zeros); tz < 12 {
 			k.step = 1 << tz
@@ -110,10 +121,9 @@ func number(p []byte) uint64 {
 // for the address to be decided.
 func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, now uint64) (status, Stop) {
 	n := int(u.W / 8)
-	decide := Stop{Kind: Decide, Decision: Address, Ref: k.ref}
 	span := (k.n-1)*k.step + uint64(n)
 	if k.n > maxReadCells || !s.Mapped(k.lo, span, guest.ProtRead) {
-		return stopped, decide
+		return stopped, k.beyond()
 	}
 	m.tell(k.lo, span, false)
 	if now-k.lo > span-uint64(n) {
@@ -125,7 +135,7 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 		m.tables.bytes = slices.Grow(m.tables.bytes[:0], int(span))[:span]
 		all := m.tables.bytes
 		if s.Read(k.lo, all) != nil {
-			return stopped, decide
+			return stopped, k.beyond()
 		}
 		iw := uint(max(bits.Len64(k.n-1), 1))
 		r := m.tables.read(e, tableKey{e.Extract(idx, 0, iw), k.lo, k.step, k.n, n}, all)
@@ -133,13 +143,13 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 		return ok, Stop{}
 	}
 	if k.n > maxMixedCells {
-		return stopped, decide
+		return stopped, k.beyond()
 	}
 	var r expr.Ref
 	for i := k.n; i > 0; i-- {
 		b, err := s.ReadSym(k.lo+(i-1)*k.step, n)
 		if err != nil {
-			return stopped, decide
+			return stopped, k.beyond()
 		}
 		cell := m.word(b)
 		if r == 0 {
@@ -150,7 +160,7 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 	}
 	b, err := s.ReadSym(now, n)
 	if err != nil {
-		return stopped, decide
+		return stopped, k.beyond()
 	}
 	m.set(c, u.D, number(b.Data), e.ZExt(r, 64))
 	return ok, Stop{}
@@ -211,9 +221,11 @@ func (m *Machine) tableStore(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates) 
 	if m.isImmortal(k.lo, span) {
 		return ok, Stop{}
 	}
-	decide := Stop{Kind: Decide, Decision: Address, Ref: k.ref}
+	if !k.proven && m.isImmortal(k.lo, n) { // with proof it may be among them wholly
+		return stopped, Stop{Kind: Bounds, Ref: k.ref}
+	}
 	if k.n > maxWriteCells || k.step < n && k.n > 1 || !s.Mapped(k.lo, span, guest.ProtWrite) {
-		return stopped, decide
+		return stopped, k.beyond()
 	}
 	m.tell(k.lo, span, true)
 	e := m.Ctx
@@ -224,7 +236,7 @@ func (m *Machine) tableStore(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates) 
 		at := k.lo + i*k.step
 		b, err := s.ReadSym(at, int(n))
 		if err != nil {
-			return stopped, decide
+			return stopped, k.beyond()
 		}
 		v := number(b.Data)
 		if at == now {

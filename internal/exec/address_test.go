@@ -299,8 +299,22 @@ func TestDrop(t *testing.T) {
 			t.Errorf("%+v: symbolic memory: %v", c, got)
 		}
 	}
+	// Bounds that the expression alone has may be wider than what the path condition allows, which is asked first.
+	a := newAccess(t, 0, 1, 1)
+	e := a.m.Ctx
+	ref := e.Add(e.Const(lo, 64), e.Shl(e.ZExt(e.Var("i", 8), 64), e.Const(3, 64)))
+	a.c.SetSym(ir.RBX, lo, ref)
+	a.c.Set(ir.RAX, 5)
+	a.m.Immortal(lo, hi-lo)
+	if stop := a.run(t, store); stop.Kind != Bounds || stop.Ref != ref {
+		t.Errorf("%+v, want bounds of the address", stop)
+	}
+	a.p.facts.Ranges[ref] = [2]uint64{lo, hi - 8}
+	if stop := a.run(t, store); stop.Kind != numStops || a.s.HasSym(dataBase, 0x1000) {
+		t.Errorf("%+v, want the store dropped", stop)
+	}
 	// A store to a known address is never dropped.
-	a := newAccess(t, 0, 8, 2)
+	a = newAccess(t, 0, 8, 2)
 	a.m.Immortal(lo, hi-lo)
 	a.c.Set(ir.RBX, lo)
 	a.c.Set(ir.RAX, 5)
