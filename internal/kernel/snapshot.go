@@ -68,7 +68,10 @@ type taskImage struct {
 type spaceImage struct {
 	Areas []areaImage
 	At    []uint64 // addresses
-	data  []byte   // GranuleSize bytes for each; stored behind the image
+
+	// GranuleSize bytes for each, stored behind the image: where they are to be stored from, and what was loaded.
+	made []*[mem.GranuleSize]byte
+	data []byte
 }
 
 type areaImage struct {
@@ -237,16 +240,19 @@ func (s *System) Marshal() ([]byte, error) {
 	if err := gob.NewEncoder(&buf).Encode(&im); err != nil {
 		return nil, fmt.Errorf("kernel: snapshot: %w", err)
 	}
-	size := snapHeader + buf.Len() + len(im.Objects.data)
-	for _, sp := range im.Spaces {
-		size += len(sp.data)
+	stored := append([]spaceImage{im.Objects}, im.Spaces...)
+	size := snapHeader + buf.Len()
+	for _, sp := range stored {
+		size += len(sp.made) * mem.GranuleSize
 	}
 	out := append(make([]byte, 0, size), snapMagic...)
 	out = append(out, make([]byte, 4)...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(buf.Len()))
-	out = append(append(out, buf.Bytes()...), im.Objects.data...)
-	for _, sp := range im.Spaces {
-		out = append(out, sp.data...)
+	out = append(out, buf.Bytes()...)
+	for _, sp := range stored {
+		for _, g := range sp.made {
+			out = append(out, g[:]...)
+		}
 	}
 	binary.LittleEndian.PutUint32(out[len(snapMagic):], crc32.Checksum(out[len(snapMagic)+4:], crcTable))
 	return out, nil
@@ -275,9 +281,6 @@ func spaceOf(m *mem.Space, back func(*mem.Backing) int) (spaceImage, error) {
 	if symbolic {
 		return sp, errors.New("kernel: snapshot with symbolic memory")
 	}
-	n := 0
-	m.EachGranule(func(uint64, *[mem.GranuleSize]byte) { n++ })
-	sp.At, sp.data = make([]uint64, 0, n), make([]byte, 0, n*mem.GranuleSize)
 	m.EachGranule(func(addr uint64, data *[mem.GranuleSize]byte) {
 		var first [mem.GranuleSize]byte
 		if a := m.Find(addr); a != nil && a.Back != nil {
@@ -287,7 +290,7 @@ func spaceOf(m *mem.Space, back func(*mem.Backing) int) (spaceImage, error) {
 		}
 		if *data != first {
 			sp.At = append(sp.At, addr)
-			sp.data = append(sp.data, data[:]...)
+			sp.made = append(sp.made, data)
 		}
 	})
 	return sp, nil

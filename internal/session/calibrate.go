@@ -115,12 +115,17 @@ func loadCalibration(file string, cal *interp.Calibration) *hlpc.Result {
 }
 
 // saveFile replaces a cache file at once. Failing to is no error.
-func saveFile(path string, data []byte) {
+func saveFile(path string, parts ...[]byte) {
 	f, err := os.CreateTemp(filepath.Dir(path), "new-*") // mode 0600
 	if err != nil {
 		return
 	}
-	_, werr := f.Write(data)
+	var werr error
+	for _, part := range parts {
+		if werr == nil {
+			_, werr = f.Write(part)
+		}
+	}
 	if errors.Join(werr, f.Close()) != nil || os.Rename(f.Name(), path) != nil {
 		os.Remove(f.Name())
 	}

@@ -61,7 +61,7 @@ func (r *run) keepPicture() error {
 	if r.w == nil || n == r.told {
 		return nil
 	}
-	b, err := seal(picture{pictureVersion, engineBuild(), hostCPU(), os.Getuid(), os.Getgid(), r.pathMemory(), r.host.Record()}, nil)
+	b, err := seal(picture{pictureVersion, engineBuild(), hostCPU(), os.Getuid(), os.Getgid(), r.pathMemory(), r.host.Record()})
 	if err == nil {
 		err = r.w.WriteHost(b)
 	}

@@ -190,7 +190,7 @@ func prepare(o *Options, stderr io.Writer) (*run, error) {
 			r.lacks(m)
 		}
 	}
-	fresh, err := seal(r.fresh(), nil)
+	fresh, err := seal(r.fresh())
 	if err != nil {
 		return nil, err
 	}
@@ -427,7 +427,9 @@ func (r *run) begin(sys *kernel.System, test string) {
 	r.begun()
 	if !r.hadBegin {
 		r.hadBegin = true
-		r.saveSnapshot(sys)
+		if r.w != nil { // what is executed again begins anew
+			r.saveSnapshot(sys)
+		}
 		r.help()
 	}
 }

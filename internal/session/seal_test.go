@@ -11,7 +11,7 @@ import (
 // TestSeal: what is sealed comes back whole, or not at all.
 func TestSeal(t *testing.T) {
 	c := checkpoint{Version: checkpointVersion, Frontiers: []explore.Frontier{{Jobs: []explore.Job{{Last: -1, Bound: -1, Model: -1}}}}}
-	b, err := seal(c, nil)
+	b, err := seal(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,10 +42,10 @@ type snapshot struct {
 	System    []byte
 }
 
-// seal is the gob encoding of v, and more behind it, with a checksum. More is not encoded: there may be much of it.
-func seal(v any, more []byte) ([]byte, error) {
+// seal is the gob encoding of v with a checksum, which is also of what is to stand behind it.
+func seal(v any, more ...[]byte) ([]byte, error) {
 	out, err := unsealed(v)
-	return sealed(append(out, more...)), err
+	return sealed(out, more...), err
 }
 
 // unsealed is seal without the checksum: more can be appended.
@@ -59,9 +59,13 @@ func unsealed(v any) ([]byte, error) {
 }
 
 // sealed fills in the checksum.
-func sealed(out []byte) []byte {
-	sum := sha256.Sum256(out[sha256.Size:])
-	copy(out, sum[:])
+func sealed(out []byte, more ...[]byte) []byte {
+	sum := sha256.New()
+	sum.Write(out[sha256.Size:])
+	for _, part := range more {
+		sum.Write(part)
+	}
+	sum.Sum(out[:0])
 	return out
 }
 
@@ -80,7 +84,7 @@ func unseal(data []byte, v any) (more []byte, ok bool) {
 	return rest[n:], true
 }
 
-// encodeSnapshot is the content of a cache file.
+// encodeSnapshot is the content of a cache file, up to s.System, which is the rest: there may be much of it.
 func encodeSnapshot(s snapshot) ([]byte, error) {
 	system := s.System
 	s.Version, s.System = snapshotVersion, nil
@@ -294,7 +298,7 @@ func (r *run) save(path string, s snapshot, cfg *kernel.Config) {
 		if err != nil {
 			return
 		}
-		saveFile(path, data)
+		saveFile(path, data, s.System)
 		evict(filepath.Dir(path))
 	})
 }

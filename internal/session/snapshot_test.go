@@ -15,6 +15,7 @@ import (
 func TestSnapshotFile(t *testing.T) {
 	s := snapshot{Key: "k", Test: "test_a", Consulted: []kernel.Consulted{{Path: "/x", Kind: "stat", Digest: "1"}}, System: bytes.Repeat([]byte("sys"), 99)}
 	data, err := encodeSnapshot(s)
+	data = append(data, s.System...)
 	if err != nil {
 		t.Fatal(err)
 	}
