@@ -110,14 +110,7 @@ func (d *Desc) texts(o *object) error {
 // hasText looks for a text that ends with NUL; before it there is no letter and no digit (texts may end alike).
 func (o *object) hasText(text string) bool {
 	want := append([]byte(text), 0)
-	for _, p := range o.file.Progs {
-		data := make([]byte, p.Filesz)
-		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W != 0 {
-			continue
-		}
-		if _, err := p.ReadAt(data, 0); err != nil {
-			continue
-		}
+	for _, data := range o.constants() {
 		for at := 0; ; at++ {
 			k := bytes.Index(data[at:], want)
 			if k < 0 {
@@ -129,6 +122,23 @@ func (o *object) hasText(text string) bool {
 		}
 	}
 	return false
+}
+
+// constants are the segments that cannot be written.
+func (o *object) constants() [][]byte {
+	if o.constant == nil {
+		o.constant = [][]byte{}
+		for _, p := range o.file.Progs {
+			if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W != 0 {
+				continue
+			}
+			data := make([]byte, p.Filesz)
+			if _, err := p.ReadAt(data, 0); err == nil {
+				o.constant = append(o.constant, data)
+			}
+		}
+	}
+	return o.constant
 }
 
 func alphanumeric(c byte) bool {
@@ -271,11 +281,12 @@ func (d *Desc) object(elfPath string) (string, error) {
 
 // object is an open ELF file with its exported symbols.
 type object struct {
-	path    string
-	file    *elf.File
-	symbols map[string]uint64
-	imports map[string]bool // what it gets from others
-	text    []listedCode    // see listing
+	path     string
+	file     *elf.File
+	symbols  map[string]uint64
+	imports  map[string]bool // what it gets from others
+	text     []listedCode    // see listing
+	constant [][]byte        // see constants
 }
 
 // openObject opens an x86-64 ELF file; the error says in one line what else it is.
