@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -179,11 +180,23 @@ func readHost(path string) (*mem.Backing, error) {
 	if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxHostFile {
 		return nil, unix.EFBIG
 	}
+	id, shared := idOf(path, fi, time.Now())
+	if shared {
+		if b := sharedContent(id); b != nil {
+			return b, nil
+		}
+	}
 	data := bytes.NewBuffer(make([]byte, 0, fi.Size()+bytes.MinRead))
 	if _, err := data.ReadFrom(io.LimitReader(f, maxHostFile)); err != nil {
 		return nil, errnoOf(err)
 	}
-	return &mem.Backing{Name: path, Data: data.Bytes()}, nil
+	b := &mem.Backing{Name: path, Data: data.Bytes()}
+	if fi, err = f.Stat(); err == nil && shared {
+		if after, same := idOf(path, fi, time.Now()); same && after == id {
+			share(id, b)
+		}
+	}
+	return b, nil
 }
 
 // errnoOf returns the errno inside err; EIO where there is none.

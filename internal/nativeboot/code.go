@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"debug/elf"
 	"maps"
+	"runtime"
+	"sync"
+	"weak"
 
 	"golang.org/x/arch/x86/x86asm"
 	"golang.org/x/sys/unix"
@@ -74,11 +77,52 @@ func (p *process) guard(a *mem.Area, start, end uint64, prot guest.Prot) {
 		}
 		end = from
 	}
-	text := make([]byte, end-start)
+	if uint64(cap(p.text)) < end-start {
+		p.text = make([]byte, end-start)
+	}
+	text := p.text[:end-start]
 	if _, err := p.mem.ReadAt(text, int64(start)); err != nil {
 		p.fail(err)
 		return
 	}
+	for _, s := range p.suspects(a, start, text) {
+		at := start + s.off
+		if s.length == 0 {
+			p.bar(guest.PageDown(at), guest.PageDown(at+2)+guest.PageSize)
+		} else {
+			p.set3(at, breakpoint{s.kind, text[s.off], s.length})
+		}
+	}
+}
+
+// suspect is an instruction of some kind, or bytes that may be of one.
+type suspect struct {
+	off    uint64 // in the text
+	kind   breakKind
+	length uint64 // in bytes; 0: it is not known what is code
+}
+
+// suspects returns those of text, which stands from start on in area a. Where that is what the file has, they are remembered.
+func (p *process) suspects(a *mem.Area, start uint64, text []byte) []suspect {
+	off := start - a.Start + a.Off
+	n := uint64(len(text))
+	if a.Back == nil || off+n > uint64(len(a.Back.Data)) || !bytes.Equal(text, a.Back.Data[off:off+n]) {
+		return p.look(a, start, text)
+	}
+	f := p.functions(a.Back)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id := part{off, n, p.tsc}
+	list, known := f.suspects[id]
+	if !known {
+		list = p.look(a, start, text)
+		f.suspects[id] = list
+	}
+	return list
+}
+
+// look finds the suspects of text, which stands from start on in area a.
+func (p *process) look(a *mem.Area, start uint64, text []byte) (list []suspect) {
 	for i := 0; i < len(text); i++ {
 		n := bytes.IndexByte(text[i:], 0x0f)
 		if n < 0 {
@@ -88,12 +132,11 @@ func (p *process) guard(a *mem.Area, start, end uint64, prot guest.Prot) {
 			continue
 		}
 		at, op, length := p.instruction(a, start, text, start+uint64(i))
-		if kind, ok := kinds[op]; ok {
-			p.set3(at, breakpoint{kind, text[at-start], length})
-		} else if length == 0 {
-			p.bar(guest.PageDown(at), guest.PageDown(at+2)+guest.PageSize)
+		if kind, ok := kinds[op]; ok || length == 0 {
+			list = append(list, suspect{at - start, kind, length})
 		}
 	}
+	return list
 }
 
 // instruction returns the instruction that holds the byte at addr; length 0 if it is not known. text is what stands from start on in
@@ -121,22 +164,53 @@ func (p *process) instruction(a *mem.Area, start uint64, text []byte, addr uint6
 	}
 }
 
-// functions are those of an ELF file.
+// functions are those of an ELF file. It is safe for concurrent use.
 type functions struct {
 	list  []ehframe.Extent
 	progs []*elf.Prog
+
+	mu       sync.Mutex
+	suspects map[part][]suspect
+}
+
+// part is what stands somewhere in a file.
+type part struct {
+	off, size uint64 // in bytes
+	tsc       bool   // of a process in which RDTSC does not fault
+}
+
+// analysed are the files whose functions are known, by content: several processes of a run map the same ones.
+var analysed struct {
+	sync.Mutex
+	of map[weak.Pointer[mem.Backing]]*functions
 }
 
 // functions returns those of b; none if it is not an ELF file.
 func (p *process) functions(b *mem.Backing) *functions {
-	if f := p.known[b]; f != nil {
-		return f
-	}
-	f := &functions{}
-	p.known[b] = f
 	if b == nil {
-		return f
+		return &functions{}
 	}
+	analysed.Lock()
+	defer analysed.Unlock()
+	w := weak.Make(b)
+	f := analysed.of[w]
+	if f == nil {
+		f = functionsOf(b)
+		if analysed.of == nil {
+			analysed.of = map[weak.Pointer[mem.Backing]]*functions{}
+		}
+		analysed.of[w] = f
+		runtime.AddCleanup(b, func(w weak.Pointer[mem.Backing]) {
+			analysed.Lock()
+			defer analysed.Unlock()
+			delete(analysed.of, w)
+		}, w)
+	}
+	return f
+}
+
+func functionsOf(b *mem.Backing) *functions {
+	f := &functions{suspects: map[part][]suspect{}}
 	file, err := elf.NewFile(bytes.NewReader(b.Data))
 	if err != nil {
 		return f

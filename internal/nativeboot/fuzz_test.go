@@ -18,7 +18,7 @@ func FuzzInstruction(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		const start = 0x400000
-		p := &process{known: map[*mem.Backing]*functions{}}
+		p := &process{}
 		a := &mem.Area{Start: start, End: start + uint64(len(data)), Back: &mem.Backing{Data: data}}
 		for i := range data {
 			if !candidate(data[i:], true) {
@@ -49,7 +49,7 @@ func TestKnownCode(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		p := &process{known: map[*mem.Backing]*functions{}}
+		p := &process{}
 		back := &mem.Backing{Name: path, Data: data}
 		for _, g := range file.Progs {
 			if g.Type != elf.PT_LOAD || g.Flags&elf.PF_X == 0 {

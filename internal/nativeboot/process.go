@@ -68,7 +68,7 @@ type process struct {
 	step    uint64            // the breakpoint whose instruction is executed next; 0: none
 	bars    map[uint64]bool   // pages that the guest could execute and the process cannot
 	files   map[*mem.Backing]*content
-	known   map[*mem.Backing]*functions
+	text    []byte     // for guard
 	objects *mem.Space // what shared mappings show
 	shared  *objects   // objects, once it is lent
 	err     error      // the first that a remote's method met
@@ -94,8 +94,7 @@ func start(code map[uint64][]byte) (*process, error) {
 
 // spawn makes a process that is stopped before its first instruction.
 func spawn() (*process, error) {
-	p := &process{fd: -1, stubs: map[uint64]uint64{}, hooks: map[uint64]bool{}, breaks: map[uint64]breakpoint{}, bars: map[uint64]bool{}, files: map[*mem.Backing]*content{},
-		known: map[*mem.Backing]*functions{}}
+	p := &process{fd: -1, stubs: map[uint64]uint64{}, hooks: map[uint64]bool{}, breaks: map[uint64]breakpoint{}, bars: map[uint64]bool{}, files: map[*mem.Backing]*content{}}
 	var err error
 	p.pid, err = syscall.ForkExec("/proc/self/exe", []string{"symchef-native-boot"}, &syscall.ProcAttr{
 		Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.fd},
