@@ -1,5 +1,5 @@
 # Everything a developer types. `make check` is the whole gate.
-.PHONY: symchef test check fmt bench bench-merge bench-solver bench-search conformance cpu-check kernel-check fuzz mutate reliability picture soak roots
+.PHONY: symchef test check fmt bench bench-merge bench-solver bench-search conformance cpu-check kernel-check fuzz mutate reliability picture soak roots slow
 
 symchef:
 	CGO_ENABLED=0 go build -o symchef ./cmd/symchef
@@ -7,6 +7,10 @@ symchef:
 # The two packages that take longest go first, side by side.
 test: symchef
 	go test -timeout 60m ./internal/session ./cmd/symchef ./...
+
+# The tests with all that they leave out for its time; an hour and more.
+slow: symchef
+	SYMCHEF_SLOW=1 go test -timeout 0 ./internal/session ./cmd/symchef ./...
 
 check: symchef
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }

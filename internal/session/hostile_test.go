@@ -35,6 +35,9 @@ func TestHostileLibrary(t *testing.T) {
 		{"conditions.R", 14, 9},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
+			if tt.file == "masked.R" || tt.file == "replaced.R" {
+				slow(t)
+			}
 			file, err := filepath.Abs(filepath.Join("../../languages/testdata/hostile", tt.file))
 			if err != nil {
 				t.Fatal(err)
@@ -61,6 +64,9 @@ func TestNoInput(t *testing.T) {
 		"no.R":       "test_no <- function() { cat('hi'); 7L }\n",
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "no.R" {
+				slow(t)
+			}
 			e := runIt(t, Options{Test: writeFile(t, name, text), Interpreter: stockFor(t, name)})
 			if len(e.tests) != 1 || !e.summary.Exhausted || e.summary.Replay.Agreed != 1 || e.status != StatusOK {
 				t.Errorf("%+v\n%s%s", e.summary, e.stdout, e.stderr)
@@ -80,6 +86,7 @@ func writeFile(t *testing.T, name, text string) string {
 
 // Expectations of testthat fail as they do natively, and what is left open is named: its package cli has a thread that wakes again and again, which it cancels, wherever that is, when R ends. What the package loads for its first message is loaded before the test begins.
 func TestTestthat(t *testing.T) {
+	slow(t)
 	needR(t)
 	if exec.Command("Rscript", "-e", "loadNamespace('testthat')").Run() != nil {
 		t.Skip("skipped: testthat is not installed")
@@ -106,6 +113,9 @@ func TestStepsOfTheProgram(t *testing.T) {
 		"s.R":       "test_s <- function() {\n  s <- symchef$string('s', 6L, 0L)\n  symchef$log(s)\n  if (nzchar(s)) 1 else 2\n}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "s.R" {
+				slow(t)
+			}
 			e := runIt(t, Options{Test: writeFile(t, name, text), Interpreter: stockFor(t, name)})
 			if p := e.summary.Paths; p.High != 2 || p.Low < 7 || !e.summary.Exhausted || e.summary.Replay.Agreed != len(e.tests) {
 				t.Errorf("%+v\n%s%s", p, e.stdout, e.stderr)
@@ -137,6 +147,9 @@ func TestChoiceLabels(t *testing.T) {
 		"c.R":       "test_c <- function() {\n  c <- symchef$choice('c', list('red', 2L, list('x', NULL)))\n  n <- symchef$integer('n', 4L, 4L)\n  symchef$choice('d', list(n))\n  cat(typeof(c))\n}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "c.R" {
+				slow(t)
+			}
 			e := runIt(t, Options{Test: writeFile(t, name, text), Interpreter: stockFor(t, name)})
 			var got []string
 			for _, x := range e.tests {

@@ -33,11 +33,19 @@ func forget(t *testing.T) {
 	}
 }
 
+// slow leaves what takes long, and has others beside it, to SYMCHEF_SLOW.
+func slow(t *testing.T) {
+	t.Helper()
+	if os.Getenv("SYMCHEF_SLOW") == "" {
+		t.Skip("skipped: it takes long; SYMCHEF_SLOW is not set")
+	}
+}
+
 // slowExample leaves all examples but a quick one of each language to SYMCHEF_SLOW.
 func slowExample(t *testing.T, name string) {
 	t.Helper()
-	if os.Getenv("SYMCHEF_SLOW") == "" && !strings.Contains("test_email.py email.lua test_json.R", name) {
-		t.Skip("skipped: SYMCHEF_SLOW is not set")
+	if !strings.Contains("test_email.py email.lua test_json.R", name) {
+		slow(t)
 	}
 }
 

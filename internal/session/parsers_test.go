@@ -25,7 +25,6 @@ func written(t *testing.T, name, text string) string {
 
 // A parser in C has no branches of the language's, but what it returns, and how it complains, tells its paths apart.
 func TestParsersInC(t *testing.T) {
-	slow := os.Getenv("SYMCHEF_SLOW") != ""
 	for _, tt := range []struct {
 		name, file, text string
 		needs            string // a file; "" : what the interpreter has
@@ -61,8 +60,8 @@ func TestParsersInC(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.slow && !slow {
-				t.Skip("skipped: it takes long; SYMCHEF_SLOW=1")
+			if tt.slow {
+				slow(t)
 			}
 			if tt.needs != "" && !exists(tt.needs) {
 				t.Skipf("skipped: %s is not installed", tt.needs)

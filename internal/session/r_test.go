@@ -47,6 +47,11 @@ func TestRKinds(t *testing.T) {
 	if e.summary.Replay.Agreed != len(e.tests) {
 		t.Errorf("replay: %+v\n%s", e.summary.Replay, e.stdout)
 	}
+	e = runIt(t, Options{Test: file, Interpreter: stockR})
+	if e.status != StatusUsage || !strings.HasSuffix(e.stderr, "kinds.R: several tests in the file, choose one with ::NAME: test_double, test_inputs, test_kinds, test_number, test_text\n") || strings.Count(e.stderr, "\n") != 1 {
+		t.Errorf("status %d, %q", e.status, e.stderr)
+	}
+	slow(t)
 	e = runIt(t, Options{Test: file + "::test_inputs", Interpreter: stockR})
 	e.sound(t)
 	if got := len(e.classes()); got != 10 {
@@ -77,10 +82,6 @@ func TestRKinds(t *testing.T) {
 	if e.sound(t); len(e.classes()) != 8 {
 		t.Errorf("%d classes, want 8\n%s%s", len(e.classes()), e.stdout, e.stderr)
 	}
-	e = runIt(t, Options{Test: file, Interpreter: stockR})
-	if e.status != StatusUsage || !strings.HasSuffix(e.stderr, "kinds.R: several tests in the file, choose one with ::NAME: test_double, test_inputs, test_kinds, test_number, test_text\n") || strings.Count(e.stderr, "\n") != 1 {
-		t.Errorf("status %d, %q", e.status, e.stderr)
-	}
 }
 
 // The examples have exactly as many classes of (outcome, output) as their headers say, and as many high-level and low-level paths as stated.
@@ -93,14 +94,14 @@ func TestRExamples(t *testing.T) {
 		slow               bool // run with SYMCHEF_SLOW=1
 	}{
 		{"email.R", 2, 2, 7, "", false},
-		{"lookup.R", 6, 2, 11, "", false},
-		{"test_json.R", 3, 6, 6, "/usr/lib/R/site-library/jsonlite", false},
+		{"lookup.R", 6, 2, 11, "", true},
+		{"test_json.R", 3, 6, 6, "/usr/lib/R/site-library/jsonlite", true},
 		{"triangle.R", 4, 8, 8, "", true},
 		{"utf8.R", 4, 15, 15, "", true},
 	} {
 		t.Run(x.file, func(t *testing.T) {
-			if x.slow && os.Getenv("SYMCHEF_SLOW") == "" {
-				t.Skip("skipped: SYMCHEF_SLOW is not set")
+			if x.slow {
+				slow(t)
 			}
 			if x.needs != "" && !exists(x.needs) {
 				t.Skipf("skipped: %s is not installed", x.needs)

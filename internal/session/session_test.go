@@ -190,6 +190,9 @@ func TestExamples(t *testing.T) {
 		{"test_quadratic.py", 3, 3},
 	} {
 		t.Run(x.file, func(t *testing.T) {
+			if x.file == "test_average.py" {
+				slow(t)
+			}
 			e := runIt(t, Options{Test: filepath.Join("../../examples/python", x.file), CrossCheck: second[0], CrossEvery: 50})
 			e.sound(t)
 			if got := len(e.classes()); got != x.classes {
