@@ -23,6 +23,10 @@ func calibrateCmd() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Interpreter = args[0]
+			var err error
+			if o.Language, err = languageOf(o.Language); err != nil {
+				return err
+			}
 			r, err := session.Calibrate(o)
 			if err != nil && !session.UsageError(err) {
 				err = engineError{err}
@@ -42,7 +46,7 @@ func calibrateCmd() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&o.Language, "language", "", "the language it speaks (default: told from its name)")
+	c.Flags().StringVar(&o.Language, "language", "", "the language it speaks, or the folder of one (default: told from its name)")
 	c.Flags().StringVar(&o.Description, "description", "", "file with a calibration description of your own")
 	c.Flags().BoolVar(&o.NoCache, "no-cache", false, "neither read nor write cached results")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -145,13 +145,13 @@ func TestFullOutput(t *testing.T) {
 func TestOneWriter(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	b.compile("p", "#include <unistd.h>\n#include <stdio.h>\nint main() { volatile unsigned long n = 0; if (getchar() == 'x') for (;;) n++; return 0; }")
-	cmd := b.command("run", "--out", "out", "--stdin", "1", "--path-time", "1h", "--", "./p")
+	b.compile("p", "#include <unistd.h>\n#include <stdio.h>\nint main() { int n = 0; if (getchar() != 'x') return 0; for (int i = 0; i < 29; i++) switch (getchar()) { case 'a': n++; break; case 'x': n += getpid() > 0; } return 3; }")
+	cmd := b.command("run", "--out", "out", "--stdin", "30", "--", "./p")
 	wait := b.start(cmd)
 	eventually(t, "the first run", func() bool { return lines(b.path("out")) > 0 })
 	held := fmt.Sprintf("cannot write the run directory out: another run is writing to it (process %d)", cmd.Process.Pid)
 	before, _ := b.load("out")
-	for _, args := range [][]string{{"run", "--out", "out", "--stdin", "1", "--", "./p"}, {"run", "--resume", "out"}, {"replay", "out"}, {"replay", "--json", "out"}} {
+	for _, args := range [][]string{{"run", "--out", "out", "--stdin", "30", "--", "./p"}, {"run", "--resume", "out"}, {"replay", "out"}, {"replay", "--json", "out"}} {
 		b.run(args...).oneLine(2, held)
 	}
 	b.run("rerun", "out").want(0)
@@ -162,7 +162,7 @@ func TestOneWriter(t *testing.T) {
 	}
 	cmd.Process.Signal(syscall.SIGINT)
 	wait().want(130, "- interrupted")
-	b.run("run", "--out", "out", "--stdin", "1", "--max-paths", "1", "--no-replay", "--", "./p").want(0, "1 test case ")
+	b.run("run", "--out", "out", "--stdin", "30", "--max-paths", "1", "--no-replay", "--", "./p").want(0, "1 test case ")
 }
 
 // A run that is killed at random moments, its start included, and resumed each time finds every path once, with one worker and with two.

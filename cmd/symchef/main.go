@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symchef/internal/interp"
 	"symchef/internal/replay"
 	"symchef/internal/session"
 )
@@ -69,7 +70,17 @@ func main() {
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	stopProfile := cpuProfile(root)
-	root.AddCommand(runCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), smt2Cmd(&status), emitCmd(), calibrateCmd(), treeCmd(), doctorCmd(&status))
+	more := root.PersistentFlags().StringArray("language", nil, "a language from a folder of your own, DIR; may be repeated (docs/your-own-language.md)")
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		for _, dir := range *more {
+			if err := interp.Add(dir); err != nil {
+				return fmt.Errorf("--language %s: %w", dir, err)
+			}
+		}
+		return before(c, args)
+	}
+	root.AddCommand(runCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), smt2Cmd(&status), emitCmd(), calibrateCmd(), treeCmd(), languagesCmd(), languageCmd(&status), doctorCmd(&status))
 	if err := root.Execute(); err != nil && stdout.err == nil {
 		fmt.Fprintln(os.Stderr, "symchef:", err)
 		switch {

@@ -111,7 +111,7 @@ func pythonBox(t *testing.T) *box {
 	return newBox(t)
 }
 
-// pythonBoxHere is a pythonBox for a test that is parallel already.
+// pythonBoxHere is a pythonBox for a test that is parallel already, or must not be.
 func pythonBoxHere(t *testing.T) *box {
 	t.Helper()
 	if _, err := os.Stat(python); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"symchef/internal/emit"
+	"symchef/internal/interp"
 	"symchef/internal/replay"
 	"symchef/internal/rundir"
 	"symchef/internal/session"
@@ -107,11 +108,22 @@ func record(rep *replay.Report) replayRecord {
 	return replayRecord{rep.Mode, counts, rep.Skipped, verdicts}
 }
 
+// known says that the language of a run's test is not known here.
+func known(g testcase.Target) error {
+	if _, ok := interp.ByName(string(g.Kind)); !ok && g.Kind != testcase.Program {
+		return fmt.Errorf("its language, %s, is one from outside: --language DIR is needed here, too", g.Kind)
+	}
+	return nil
+}
+
 // open reads the run directory dir and its test cases, or only the one named id if that is not empty.
 func open(dir, id string) (*rundir.Reader, []testcase.Test, error) {
 	r, err := rundir.Open(dir)
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := known(r.Summary.Target); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	tests, torn, err := r.Tests()
 	if err == nil && id != "" {

@@ -145,14 +145,27 @@ func LoadCalibration(f languages.Folder) (*Calibration, error) {
 		return nil, err
 	}
 	c, err := ParseCalibration(string(src))
+	if err == nil && c.Language != f.Name {
+		err = fmt.Errorf("the language %s stands in a folder that is called %s", c.Language, f.Name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s/%s:%w", f.Name, languages.Calibration, err)
 	}
 	return c, nil
 }
 
-// Calibrations returns the embedded ones, sorted by language.
+// Calibrations returns those added, and then those in the binary, sorted by language.
 func Calibrations() []*Calibration { return allCalibrations() }
+
+// CalibrationOf returns the one of a language.
+func CalibrationOf(language string) (*Calibration, bool) {
+	for _, c := range Calibrations() {
+		if c.Language == language {
+			return c, true
+		}
+	}
+	return nil, false
+}
 
 // CalibrationFor returns the one whose interpreters' names begin the program's; the longest match wins.
 func CalibrationFor(program string) (*Calibration, bool) {

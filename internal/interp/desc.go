@@ -84,6 +84,9 @@ func Load(f languages.Folder) (*Desc, error) {
 		return nil, err
 	}
 	d, err := Parse(string(src))
+	if err == nil && d.Language != f.Name {
+		err = fmt.Errorf("the language %s stands in a folder that is called %s", d.Language, f.Name)
+	}
 	if err == nil {
 		d.Folder = f
 		err = d.files()
@@ -94,7 +97,19 @@ func Load(f languages.Folder) (*Desc, error) {
 	return d, nil
 }
 
-// All returns the descriptions, sorted by language.
+// Add takes a language from a folder outside the binary (languages.Add) and checks what it says. Errors begin with FOLDER/FILE:LINE:COLUMN where there is one.
+func Add(dir string) error {
+	f, err := languages.Add(dir)
+	if err == nil && f.Has(languages.Description) {
+		_, err = Load(f)
+	}
+	if err == nil && f.Has(languages.Calibration) {
+		_, err = LoadCalibration(f)
+	}
+	return err
+}
+
+// All returns the descriptions: those added, and then those in the binary, sorted by language.
 func All() []*Desc { return all() }
 
 // ByName returns the description of a language.
@@ -117,6 +132,15 @@ func ForFile(path string) (*Desc, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Counts says in a few words how much a description has.
+func (d *Desc) Counts() string {
+	locations, models := len(d.locations), len(d.models)
+	for _, v := range d.variants {
+		locations, models = locations+len(v.locations), models+len(v.models)
+	}
+	return fmt.Sprintf("%d places, %d models, %d layouts, %d formats of files", locations, models, len(d.Layouts), len(d.Formats)+len(d.ProgramFormats))
 }
 
 // Argv is the argument vector for a test ("PATH" or "PATH::NAME", absolute).

@@ -265,7 +265,7 @@ func recorded(sum rundir.Summary) (*target, error) {
 	}
 	d, ok := interp.ForFile(t.tc.Path)
 	if !ok {
-		return nil, fmt.Errorf("no language is known for %s", t.tc.Path)
+		return nil, fmt.Errorf("no language is known for %s: it was explored with one from outside (--language DIR), which is needed here, too", t.tc.Path)
 	}
 	img, err := d.Locate(t.tc.Interpreter, sum.Interpreter.Version, CacheDir(""))
 	if err != nil {

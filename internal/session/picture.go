@@ -12,6 +12,7 @@ import (
 
 	"symchef/internal/kernel"
 	"symchef/internal/rundir"
+	"symchef/languages"
 )
 
 // A run that goes on, and a path that is executed again, must meet what it met before, or the result is a mixture. So a run directory keeps
@@ -19,12 +20,13 @@ import (
 // changed or gone, or symchef has, --resume and rerun refuse. What is new is not shown to the guest, which gets the answers of then.
 
 // pictureVersion changes whenever the content of a picture does.
-const pictureVersion = 1
+const pictureVersion = 2
 
 // picture is what a run depends on beside what its summary says.
 type picture struct {
 	Version    int
 	Engine     string // see engineBuild
+	Language   string // see languages.Digest
 	Processor  string
 	UID, GID   int
 	PathMemory uint64 // bytes that one path may take
@@ -61,7 +63,7 @@ func (r *run) keepPicture() error {
 	if r.w == nil || n == r.told {
 		return nil
 	}
-	b, err := seal(picture{pictureVersion, engineBuild(), hostCPU(), os.Getuid(), os.Getgid(), r.pathMemory(), r.host.Record()})
+	b, err := seal(picture{pictureVersion, engineBuild(), languages.Digest(string(r.t.tc.Kind)), hostCPU(), os.Getuid(), os.Getgid(), r.pathMemory(), r.host.Record()})
 	if err == nil {
 		err = r.w.WriteHost(b)
 	}
@@ -87,6 +89,8 @@ func pictureOf(d *rundir.Reader) (*picture, error) {
 	switch {
 	case p.Engine != engineBuild():
 		return nil, errors.New("symchef has changed since the run")
+	case p.Language != languages.Digest(string(d.Summary.Target.Kind)):
+		return nil, fmt.Errorf("the folder of the language %s is not given by --language, or has changed since the run", d.Summary.Target.Kind)
 	case p.Processor != hostCPU():
 		return nil, fmt.Errorf("the run was made on another processor (%s)", p.Processor)
 	case p.UID != os.Getuid() || p.GID != os.Getgid():

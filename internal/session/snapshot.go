@@ -19,6 +19,7 @@ import (
 	"symchef/internal/disk"
 	"symchef/internal/kernel"
 	"symchef/internal/mem"
+	"symchef/languages"
 )
 
 // snapshotVersion changes whenever the content of a snapshot does.
@@ -155,6 +156,7 @@ func headPath(path string) string {
 func (r *run) snapshotKey(cfg *kernel.Config) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %d %d %s %q %d %+v %d %d %q %q %q %q", r.t.tc.Models, snapshotVersion, mem.GranuleBits, engineID(), hostCPU(), cfg.Seed, cfg.World, cfg.UID, cfg.GID, cfg.Path, cfg.Argv, cfg.Env, cfg.Cwd)
+	fmt.Fprint(h, languages.Outside()) // those of the binary are the engine's
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
