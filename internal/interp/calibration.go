@@ -146,7 +146,7 @@ func LoadCalibration(f languages.Folder) (*Calibration, error) {
 	}
 	c, err := ParseCalibration(string(src))
 	if err == nil && c.Language != f.Name {
-		err = fmt.Errorf("the language %s stands in a folder that is called %s", c.Language, f.Name)
+		err = fmt.Errorf("1:1: the language %s stands in a folder that is called %s", c.Language, f.Name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s/%s:%w", f.Name, languages.Calibration, err)

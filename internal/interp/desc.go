@@ -85,7 +85,7 @@ func Load(f languages.Folder) (*Desc, error) {
 	}
 	d, err := Parse(string(src))
 	if err == nil && d.Language != f.Name {
-		err = fmt.Errorf("the language %s stands in a folder that is called %s", d.Language, f.Name)
+		err = fmt.Errorf("1:1: the language %s stands in a folder that is called %s", d.Language, f.Name)
 	}
 	if err == nil {
 		d.Folder = f

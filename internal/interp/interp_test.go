@@ -117,11 +117,11 @@ func TestParseRefuses(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	const desc = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test (guest "lib.x")) (location r (export "R")))`
 	for _, tt := range []struct{ file, want string }{
-		{"", "mine/language.desc:1:1: there is no guest library"},
-		{"guest/libx", `mine/language.desc:1:98: the guest library has no file "lib.x"`},
+		{"", "x/language.desc:1:1: there is no guest library"},
+		{"guest/libx", `x/language.desc:1:98: the guest library has no file "lib.x"`},
 		{"guest/lib.x", ""},
 	} {
-		_, err := Load(languages.Folder{Name: "mine", Files: fstest.MapFS{"language.desc": {Data: []byte(desc)}, tt.file: {}}})
+		_, err := Load(languages.Folder{Name: "x", Files: fstest.MapFS{"language.desc": {Data: []byte(desc)}, tt.file: {}}})
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got %v, want %q", tt.file, err, tt.want)
 		}
