@@ -580,7 +580,9 @@ func TestTold(t *testing.T) {
 			bytes[i] = byte(rnd.Uint32())
 		}
 		for i := range free {
-			free[i] = byte(rnd.Uint32()) | byte(rnd.Uint32()) | byte(rnd.Uint32())
+			for range 3 { // most bits are set
+				free[i] |= byte(rnd.Uint32())
+			}
 		}
 		ctx := &Context{Regs: &r, Left: 1, Told: new([Tellers]ToldCache)}
 		teller, write, w, cached := 1+rnd.IntN(Tellers), rnd.IntN(2) == 1, uint8(8<<rnd.IntN(4)), rnd.IntN(8) > 0

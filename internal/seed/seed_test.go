@@ -21,7 +21,8 @@ func TestOf(t *testing.T) {
 			t.Errorf("SYMCHEF_SEED=%s gives another seed", text)
 		}
 	}
-	if t.Setenv("SYMCHEF_SEED", "random"); Of(t) == Of(t) {
+	t.Setenv("SYMCHEF_SEED", "random")
+	if one, other := Of(t), Of(t); one == other {
 		t.Error("random seeds are the same")
 	}
 }

@@ -15,7 +15,6 @@ type gen struct {
 	pids  []any
 	maps  int  // mappings made
 	mem   []at // memory that calls have filled or read, of no row with a mask
-	ports int
 }
 
 // made is a step with its name in gen.
@@ -86,7 +85,8 @@ func (g *gen) flags(l ...int) (f int) { // a few of l
 // generate makes program number i of a seed.
 func generate(seed, i uint64) program {
 	g := &gen{r: rand.New(rand.NewPCG(seed, i)), tasks: make([][]made, 1)}
-	about := theme(1)<<g.n(numThemes) | theme(1)<<g.n(numThemes)
+	about := theme(1) << g.n(numThemes)
+	about |= theme(1) << g.n(numThemes)
 	var rows []*row
 	total := 0
 	for i := range table {
@@ -122,14 +122,6 @@ func (g *gen) add(r *row) {
 	if r.gives != nil {
 		r.gives(g, id)
 	}
-}
-
-// step makes one step by name.
-func (g *gen) step(name string, a ...any) int {
-	id := g.next
-	g.next++
-	g.tasks[g.cur] = append(g.tasks[g.cur], made{id, step{name, a}})
-	return id
 }
 
 // number gives the steps their numbers.
