@@ -40,6 +40,14 @@ func TestContentsShared(t *testing.T) {
 	read(a)
 	b := write('y')
 	os.Chtimes(path, mtime, mtime) // of the same size and date
+	fi, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, shared := idOf(path, fi, time.Now()); shared {
+		t.Error("what has just changed may change again in the same tick")
+	}
+	time.Sleep(settled + 10*time.Millisecond)
 	if read(b) == first {
 		t.Error("two contents in one place")
 	}
