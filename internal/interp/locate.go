@@ -157,7 +157,7 @@ func (img *Image) add(o *object, p *imageRows, f *Facts) error {
 	}
 	for i := range p.locations {
 		l := &p.locations[i]
-		addr, err := img.locate(o, l, f)
+		addr, err := img.locate(o, l)
 		if err != nil {
 			gone[l.name] = true
 			if err := without(l.optional, "location "+l.name, err); err != nil {
@@ -196,13 +196,6 @@ func (img *Image) model(o *object, m modelRow, f *Facts) (*model.Binding, error)
 			return nil, fmt.Errorf("without the location %s", m.location)
 		}
 		md.Slot = at
-	}
-	if m.entry != "" {
-		at, ok := o.symbols[m.entry]
-		if !ok {
-			return nil, fmt.Errorf("%s is not exported", m.entry)
-		}
-		md.Entry = at
 	}
 	for _, name := range m.places {
 		at, ok := img.Locations[name]
@@ -377,13 +370,8 @@ func (o *object) buildID() string {
 }
 
 // locate is the address of l, which no other location of the image has.
-func (img *Image) locate(o *object, l *location, f *Facts) (uint64, error) {
-	addr, err := uint64(0), error(nil)
-	if l.how == "probed" {
-		addr, err = f.place(o, img.Relative, l.words[0])
-	} else {
-		addr, err = o.locate(l)
-	}
+func (img *Image) locate(o *object, l *location) (uint64, error) {
+	addr, err := o.locate(l)
 	if err != nil {
 		return 0, err
 	}
@@ -422,8 +410,6 @@ func (img *Image) locate(o *object, l *location, f *Facts) (uint64, error) {
 
 func (o *object) locate(l *location) (uint64, error) {
 	switch l.how {
-	case "first-argument":
-		return o.firstArgument(l.words[0], l.words[1])
 	case "last-call":
 		return o.callee(l.words[0])
 	case "shape":
@@ -433,12 +419,15 @@ func (o *object) locate(l *location) (uint64, error) {
 	if !ok {
 		return 0, fmt.Errorf("%s is not exported", l.words[0])
 	}
-	if l.how == "returned-by" {
-		to, err := o.returned(addr)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", l.words[0], err)
-		}
-		addr = to
+	var err error
+	switch l.how {
+	case "returned-by":
+		addr, err = o.returned(addr)
+	case "beneath":
+		addr, err = o.beneath(addr)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", l.words[0], err)
 	}
 	return addr, nil
 }
@@ -480,43 +469,38 @@ func (o *object) returned(fn uint64) (uint64, error) {
 	return 0, fmt.Errorf("does not return a constant: %v", inst)
 }
 
-// firstArgument is the address of the variable that caller loads into rdi
-// before its first call of callee, direct or through the linkage table.
-func (o *object) firstArgument(caller, callee string) (uint64, error) {
-	from, ok := o.symbols[caller]
-	to, ok2 := o.symbols[callee]
-	if !ok || !ok2 {
-		return 0, fmt.Errorf("%s or %s is not exported", caller, callee)
-	}
-	code, err := o.read(from, 1024)
+// beneath is fn, or the function that it jumps to where nothing stands before that jump but moves and calls.
+func (o *object) beneath(fn uint64) (uint64, error) {
+	code, err := o.read(fn, 128)
 	if err != nil {
 		return 0, err
 	}
-	var loaded uint64
-	for pc := from; len(code) > 0; {
+	for pc := fn; len(code) > 0; {
+		if bytes.HasPrefix(code, endbr64) {
+			code, pc = code[4:], pc+4
+		}
 		inst, err := x86asm.Decode(code, 64)
 		if err != nil {
-			break
+			return 0, err
 		}
 		code, pc = code[inst.Len:], pc+uint64(inst.Len)
-		switch inst.Op {
-		case x86asm.MOV:
-			if m, ok := inst.Args[1].(x86asm.Mem); ok && inst.Args[0] == x86asm.RDI && m.Index == 0 && m.Segment == 0 {
-				switch m.Base {
-				case x86asm.RIP:
-					loaded = pc + uint64(int64(int32(m.Disp)))
-				case 0:
-					loaded = uint64(uint32(m.Disp))
-				}
-			}
-		case x86asm.CALL:
-			rel, ok := inst.Args[0].(x86asm.Rel)
-			if dst := pc + uint64(int64(rel)); ok && loaded != 0 && (dst == to || o.stubFor(dst) == callee) {
-				return loaded, nil
-			}
+		rel, ok := inst.Args[0].(x86asm.Rel)
+		switch {
+		case !ok && inst.Op != x86asm.RET, inst.Op == x86asm.CALL:
+			continue
+		case inst.Op != x86asm.JMP:
+			return fn, nil
 		}
+		to := pc + uint64(int64(rel))
+		if name := o.stubFor(to); name != "" {
+			to, ok = o.symbols[name]
+		}
+		if !ok || to >= fn && to < pc {
+			return fn, nil
+		}
+		return to, nil
 	}
-	return 0, fmt.Errorf("%s does not pass a variable to %s", caller, callee)
+	return fn, nil
 }
 
 // stubFor is the name of the function that the stub at addr in the procedure linkage

@@ -10,26 +10,32 @@ import (
 // Interning, where it may fail: the object that a string is replaced by is found by hash and content, so a string with symbolic bytes would
 // split the path once for each string that it may be.
 //
-// Exact, because the function that interns is one that may fail for lack of memory, and its caller then goes on with the string as it is. Whether a
-// string is interned shows in nothing but addresses and time: comparisons of strings that are not both interned look at contents.
+// Exact, because a function that interns is one that may fail for lack of memory: it leaves the string as it is, says nothing, and its callers
+// go on. Whether a string is interned shows in nothing but addresses and time: comparisons of strings that are not both interned look at contents.
 //
-// Test: TestDeclineSymbolic executes the stock function with the model's answer and with its own, and what the interpreter then says of the
+// Test: TestUninterned executes the stock functions with the model's answer and with their own, and what the interpreter then says of the
 // strings is the same.
 
-// declineSymbolic models a function f(rdi, rsi) that may fail for lack of
-// memory: it returns NULL if rdi is the object in the variable at b.Slot and the
-// object rsi (its length and payload at the offsets of these names) has symbolic bytes.
-func declineSymbolic(b Binding) exec.Hook {
-	return func(_ *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
-		obj, err := s.ReadU(b.Slot, 8)
-		if err != nil || c.Sym.Has(ir.RDI) || c.Sym.Has(ir.RSI) || c.R[ir.RDI] != obj {
-			return false, nil
-		}
-		key := c.R[ir.RSI]
-		n, err := s.ReadU(key+b.Numbers["length"], 8)
-		if err != nil || n > 1<<20 || !s.HasSym(key+b.Numbers["payload"], n) {
-			return false, nil
-		}
-		return ret(c, s, 0), nil
+// newUninterned models functions f(p) and f(state, p): they return at once if the variable at p holds an object of the type string-type
+// (its type, length and payload at the offsets of these names) with symbolic bytes.
+func newUninterned(b Binding, _ uint64) map[uint64]exec.Hook {
+	symbolic := func(s *mem.Space, p uint64) bool {
+		w := words{s: s}
+		obj := w.read(p)
+		kind, n := w.read(obj+b.Numbers["type"]), w.read(obj+b.Numbers["length"])
+		return w.err == nil && kind == b.place("string-type") && n <= 1<<20 && s.HasSym(obj+b.Numbers["payload"], n)
 	}
+	hook := func(_ *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
+		for _, r := range []ir.Slot{ir.RDI, ir.RSI} {
+			if !c.Sym.Has(r) && symbolic(s, c.R[r]) {
+				return ret(c, s, 0), nil
+			}
+		}
+		return false, nil
+	}
+	hooks := map[uint64]exec.Hook{b.Slot: hook}
+	if also := b.place("intern-forever"); also != 0 {
+		hooks[also] = hook
+	}
+	return hooks
 }

@@ -3,6 +3,8 @@ package model_test
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -14,8 +16,11 @@ import (
 
 // Interpreters with a script that opens the file of process_test.go and then comes to a function.
 
-func python(t *testing.T) *process {
-	return interpreter(t, "python", "/usr/bin/python3.11", "PyUnicode_InternInPlace", "-S", "-c", "import sys\ntry: open('"+opened+"')\nexcept OSError: pass\nsys.intern('a' * 5)")
+func python(t *testing.T) *process { return pythonAt(t, "/usr/bin/python3.11", "PyUnicode_InternInPlace") }
+
+// pythonAt holds a CPython where it is about to make a string.
+func pythonAt(t *testing.T, path, until string) *process {
+	return interpreter(t, "python", path, until, "-S", "-c", "import sys\ntry: open('"+opened+"')\nexcept OSError: pass\nsys.intern('a' * 5)")
 }
 
 func gnuR(t *testing.T) *process {
@@ -304,11 +309,35 @@ func (p *process) tables(random func(int) int, slot, own uint64) {
 }
 
 // Guards: intern.go. A string that is not interned, because it is symbolic, is equal to the strings that it was equal to, for every value of its
-// characters, and no error is left behind.
-func TestDeclineSymbolic(t *testing.T) {
-	p := python(t)
-	b := p.use("decline-symbolic")
-	intern, fromText, compare := p.function("PyUnicode_InternInPlace"), p.function("PyUnicode_FromStringAndSize"), p.function("PyObject_RichCompareBool")
+// characters, and no error is left behind. On every version that is installed.
+func TestUninterned(t *testing.T) {
+	t.Run("3.11", func(t *testing.T) { uninterned(t, python(t)) })
+	others, _ := filepath.Glob(os.Getenv("HOME") + "/.pyenv/versions/3.[189]*/bin/python3") // from 3.8 on
+	for _, path := range others {
+		t.Run(path, func(t *testing.T) { uninterned(t, pythonAt(t, path, "PyUnicode_New")) })
+	}
+	if len(others) == 0 {
+		t.Log("skipped: pyenv has no version of CPython")
+	}
+}
+
+func uninterned(t *testing.T, p *process) {
+	b := p.use("uninterned")
+	for _, at := range []uint64{b.Slot, b.Places["intern-forever"][0]} {
+		uninternedBy(t, p, b, at)
+	}
+}
+
+// uninternedBy tries one of the functions.
+func uninternedBy(t *testing.T, p *process, b model.Binding, at uint64) {
+	intern := func(x *path, cell uint64) {
+		if state := p.names["_PyUnicode_InternMortal"]; state != 0 {
+			x.call(at, x.call(p.function("PyInterpreterState_Get")).v, cell)
+		} else {
+			x.call(at, cell)
+		}
+	}
+	fromText, compare := p.function("PyUnicode_FromStringAndSize"), p.function("PyObject_RichCompareBool")
 	erred := p.function("PyErr_Occurred")
 	const (
 		text = scratch
@@ -325,7 +354,7 @@ func TestDeclineSymbolic(t *testing.T) {
 			x.write(at+payload, bytesOf(a), terms)
 		}
 		x.write(cell, binary.LittleEndian.AppendUint64(nil, at), nil)
-		x.call(intern, cell)
+		intern(x, cell)
 		if x.call(erred).v != 0 {
 			t.Fatal("interning leaves an error")
 		}
