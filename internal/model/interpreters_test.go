@@ -16,7 +16,9 @@ import (
 
 // Interpreters with a script that opens the file of process_test.go and then comes to a function.
 
-func python(t *testing.T) *process { return pythonAt(t, "/usr/bin/python3.11", "PyUnicode_InternInPlace") }
+func python(t *testing.T) *process {
+	return pythonAt(t, "/usr/bin/python3.11", "PyUnicode_InternInPlace")
+}
 
 // pythonAt holds a CPython where it is about to make a string.
 func pythonAt(t *testing.T, path, until string) *process {
