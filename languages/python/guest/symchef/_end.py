@@ -39,12 +39,13 @@ _closed = FileIO.__dict__["closed"].__get__
 _acts = True  # there was something when the test began that may act in the end
 _harmless = set()  # identities of types that nobody frees or changes
 _first = None  # the oldest object that came since
+_frozen = get_freeze_count()  # by the interpreter itself: tuples, in 3.12
 
 
 def mark():
     """Looks at the objects that are there."""
     global _acts, _first
-    if get_freeze_count() == 0:  # all go to the oldest generation
+    if get_freeze_count() == _frozen:  # all go to the oldest generation
         freeze()
         unfreeze()
         _acts = _any_acts(get_objects())
