@@ -54,7 +54,7 @@ func TestModelFamilies(t *testing.T) {
 			o.Interpreter = stockFor(t, file)
 			all := runIt(t, o)
 			all.sound(t)
-			if o.MaxPaths = 50; slow { // what has more is not explored whole
+			if o.MaxPaths = 20; slow { // what has more is not explored whole
 				o.MaxPaths, o.Time = 0, 30*time.Second
 			}
 			for _, families := range subsets() {
