@@ -66,6 +66,7 @@ func (c *call) bytes(addr, n uint64) ([]byte, error) {
 // look is bytes without telling the order of tasks.
 func (c *call) look(addr, n uint64) ([]byte, error) {
 	if n > 1<<26 || addr+n < addr || !c.p.Mem.Mapped(addr, n, guest.ProtRead) {
+		c.s.seesMapped(addr, n)
 		return nil, unix.EFAULT
 	}
 	if c.p.Mem.HasSym(addr, n) {
@@ -115,6 +116,7 @@ func (c *call) str(addr uint64, limit int, tooLong unix.Errno) (string, error) {
 		n := 64 - at%64
 		b := make([]byte, n)
 		if c.p.Mem.Read(at, b) != nil {
+			c.s.seesMapped(at, n)
 			return "", unix.EFAULT
 		}
 		sym := c.p.Mem.HasSym(at, n)
@@ -144,6 +146,7 @@ func (c *call) path(addr uint64) (string, error) {
 // room reports EFAULT unless [addr, addr+n) can be written.
 func (c *call) room(addr, n uint64) error {
 	if addr+n < addr || !c.p.Mem.Mapped(addr, n, guest.ProtWrite) {
+		c.s.seesMapped(addr, n)
 		return unix.EFAULT
 	}
 	return nil
@@ -152,6 +155,7 @@ func (c *call) room(addr, n uint64) error {
 // put writes concrete bytes.
 func (c *call) put(addr uint64, b []byte) error {
 	if c.p.Mem.Write(addr, b) != nil {
+		c.s.seesMapped(addr, uint64(len(b)))
 		return unix.EFAULT
 	}
 	c.s.callAccess(addr, uint64(len(b)), true)
@@ -173,6 +177,7 @@ func (c *call) put64(addr uint64, v ...uint64) error {
 
 func (c *call) putSym(addr uint64, b mem.Bytes) error {
 	if c.p.Mem.WriteSym(addr, b) != nil {
+		c.s.seesMapped(addr, uint64(len(b.Data)))
 		return unix.EFAULT
 	}
 	c.s.callAccess(addr, uint64(len(b.Data)), true)

@@ -93,9 +93,11 @@ type fdEntry struct {
 // fd returns the open file of descriptor fd: its number and a view for reading.
 func (c *call) fd(fd int) (int, *file, error) {
 	if fd < 0 || fd >= len(c.p.Fds) || c.p.Fds[fd].File < 0 {
+		c.s.order.use(fd, -1)
 		return 0, nil, unix.EBADF
 	}
 	i := c.p.Fds[fd].File
+	c.s.order.use(fd, i)
 	return i, c.s.files.get(i), nil
 }
 

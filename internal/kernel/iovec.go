@@ -103,6 +103,7 @@ func (c *call) reach(v []iovec, p guest.Prot) (n uint64) {
 			n += next - at
 			at = next
 		}
+		c.s.seesMapped(x.addr, x.n)
 		break
 	}
 	return n
@@ -123,6 +124,7 @@ func cut(v []iovec, n uint64) (out []iovec) {
 func (c *call) pieces(v []iovec, p guest.Prot) error {
 	for _, x := range v {
 		if x.addr+x.n < x.addr || !c.p.Mem.Mapped(x.addr, x.n, p) {
+			c.s.seesMapped(x.addr, x.n)
 			return unix.EFAULT
 		}
 	}

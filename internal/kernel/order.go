@@ -126,9 +126,11 @@ type order struct {
 	objects map[string]*object // objects are replaced, never changed in place
 	ends    map[int]clock      // of processes that have ended, by PID
 	memory  shadow
-	looked  []looked // files that the present call has looked up
-	way     []string // folders and links on the way to them
-	why     string   // the first conflict; then nothing more is noted
+	looked  []looked  // files that the present call has looked up
+	way     []string  // what was met on the way to them
+	used    []used    // descriptors that it has asked for
+	fds     []fdEntry // those of its process, when it began
+	why     string    // the first conflict; then nothing more is noted
 }
 
 // looked is a file that a call has looked up.
@@ -139,25 +141,22 @@ type looked struct {
 	exists bool
 }
 
-// look notes that the present call looks up a file: what it finds depends on all folders on the way, and on the links among them.
+// used is a descriptor that a call has asked for.
+type used struct{ fd, file int } // file: an open file; -1: none
+
+// use notes that the present call asks for a descriptor.
+func (o *order) use(fd, file int) {
+	if o != nil {
+		o.used = append(o.used, used{fd, file})
+	}
+}
+
+// look notes that the present call looks up a file. What it finds depends on all folders and links on the way: see walk.
 func (o *order) look(base, name string, v vnode, err error) {
 	if !strings.HasPrefix(name, "/") {
 		name = base + "/" + name
 	}
-	name = path.Clean(name)
-	names := []string{name}
-	if err == nil && v.path != name {
-		names = append(names, v.path)
-	}
-	for _, n := range names {
-		for dir := path.Dir(n); dir != "/"; dir = path.Dir(dir) {
-			o.way = append(o.way, dir)
-		}
-	}
-	if err == nil {
-		if v.path != name {
-			o.way = append(o.way, name) // a link
-		}
+	if name = path.Clean(name); err == nil {
 		name = v.path
 	}
 	if err != nil || !v.exists {
@@ -206,7 +205,7 @@ func (o *order) fork() *order {
 		return nil
 	}
 	c := *o
-	c.strands, c.objects, c.ends, c.looked, c.way = slices.Clone(o.strands), maps.Clone(o.objects), maps.Clone(o.ends), nil, nil
+	c.strands, c.objects, c.ends, c.looked, c.way, c.used, c.fds = slices.Clone(o.strands), maps.Clone(o.objects), maps.Clone(o.ends), nil, nil, nil, nil
 	c.memory = o.memory.fork()
 	return &c
 }
@@ -473,6 +472,7 @@ func (s *System) born(t, by *Task) {
 	s.copies(t, by)
 	o := s.order
 	t.strand = len(o.strands)
+	o.insert(by.strand, thingKey("tasks", 0), site{call: fmt.Sprintf("a new task of process %d", by.proc.PID), tid: by.TID})
 	now := o.release(by.strand)
 	o.strands = append(o.strands, strand{tid: t.TID, pid: t.proc.PID, space: s.spaceOf(t), now: now.with(t.strand, 1)})
 }

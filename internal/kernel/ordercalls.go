@@ -15,57 +15,6 @@ import (
 // its number, pipes, sockets and event counters are channels. Memory of one's own, time, numbers of tasks and processes, addresses that the kernel
 // chooses and random bytes are none: nobody else sees them, or they are as the environment has them.
 
-// touch says what a call does.
-type touch uint8
-
-const (
-	touchNothing  touch = iota
-	touchFile           // what its descriptor refers to, by what is done with it: see fileStep
-	touchRead           // files that it looks up
-	touchWrite          // the same, and changes them and the folders they are in
-	touchState          // what the process has: changes it
-	touchPoll           // waits for files
-	touchFiles          // descriptors
-	touchLife           // asks whether a process lives, and what it has
-	touchShared         // what a process has and another may change
-	touchSegment        // memory of System V
-	touchMappings       // memory of one's own, among which segments may be
-	touchAnything       // what there is
-)
-
-// touches is what each call does. A call that is not here touches anything.
-var touches = func() map[string]touch {
-	out := map[string]touch{}
-	for t, names := range map[touch]string{
-		touchNothing: `msync mincore mlock munlock sched_yield nanosleep clock_nanosleep getitimer getpid
-			clone fork vfork execve execveat exit exit_group wait4 waitid uname gettimeofday time
-			getrlimit getrusage sysinfo times ptrace getuid getgid geteuid getegid setuid setgid setreuid setregid getgroups setgroups
-			setresuid getresuid setresgid getresgid rt_sigpending rt_sigtimedwait rt_sigsuspend rt_sigprocmask rt_sigreturn sigaltstack
-			pause sched_setparam sched_getparam sched_setscheduler sched_getscheduler sched_get_priority_max
-			sched_get_priority_min arch_prctl gettid futex sched_setaffinity sched_getaffinity set_tid_address clock_gettime clock_getres
-			timer_gettime timer_getoverrun mbind get_mempolicy inotify_init inotify_init1 set_robust_list getcpu sched_setattr sched_getattr seccomp
-			getrandom bpf userfaultfd membarrier statx rseq io_uring_setup clone3 openat2 epoll_pwait2 landlock_create_ruleset futex_waitv
-			fadvise64 readahead fsync fdatasync sync statfs fstatfs chroot mount umount2`,
-		touchFile: `read write lseek pread64 pwrite64 readv writev preadv pwritev fstat ftruncate fallocate getdents64 fchmod fchown sendfile
-			sendto recvfrom sendmsg recvmsg connect accept accept4 shutdown bind listen getsockname getpeername setsockopt getsockopt ioctl fsetxattr
-			fgetxattr flistxattr fremovexattr flock copy_file_range splice`,
-		touchRead:     `open openat stat lstat newfstatat access faccessat faccessat2 readlink readlinkat getxattr lgetxattr listxattr llistxattr`,
-		touchWrite:    `creat truncate rename renameat renameat2 mkdir mkdirat rmdir link linkat unlink unlinkat symlink symlinkat chmod fchmodat chown lchown fchownat mknod mknodat utimensat setxattr lsetxattr removexattr lremovexattr`,
-		touchState:    `rt_sigaction chdir fchdir getcwd umask alarm setitimer timer_create timer_settime timer_delete setrlimit prlimit64`,
-		touchShared:   `setpgid setsid getpgrp getpgid getsid getpriority setpriority prctl`,
-		touchSegment:  `shmget shmat shmdt shmctl`,
-		touchMappings: `mmap munmap mremap mprotect madvise brk`,
-		touchLife:     `kill tkill tgkill pidfd_send_signal getppid`,
-		touchPoll:     `poll ppoll select pselect6 epoll_wait epoll_pwait`,
-		touchFiles:    `close dup dup2 dup3 fcntl pipe pipe2 socket socketpair eventfd eventfd2 epoll_create epoll_create1 epoll_ctl memfd_create close_range pidfd_open`,
-	} {
-		for _, name := range strings.Fields(names) {
-			out[name] = t
-		}
-	}
-	return out
-}()
-
 // step is the place of the present call.
 func (c *call) step(name, object string) site {
 	if object != "" {
@@ -88,62 +37,35 @@ func (c *call) ordered(row *syscallRow, before int, v uint64, err error) {
 	if _, again := err.(needConcrete); again {
 		return
 	}
-	what, known := touches[row.name]
-	if !known {
-		what = touchAnything
-	}
 	c.childMask(c.mask)
 	if o.why != "" {
 		return
 	}
-	c.lookups(row.name, what == touchWrite, err)
+	x := c.accessOf(row.name)
+	if x == nil {
+		c.anything(row.name)
+		return
+	}
+	c.usesAll(row.name)
+	c.redone(row.name)
+	c.lookups(row.name, x.step == touchWrite, err)
+	c.touches(row.name, x, c.named(row.name))
 	if o.why != "" {
 		return
 	}
-	k := c.t.strand
-	switch what {
+	switch x.step {
 	case touchFile:
 		c.fileStep(row.name, before, v, err)
 	case touchRead, touchWrite:
-		if err == nil && strings.HasPrefix(row.name, "open") || row.name == "creat" {
-			c.descriptors(row.name, v)
-		}
-	case touchState:
-		key, w := fmt.Sprintf("process %d", c.p.PID), c.step(row.name, "what its process has")
-		if row.name == "prlimit64" && c.arg32(0) > 0 {
-			key = fmt.Sprintf("process %d", c.arg32(0))
-		}
-		if row.name == "getcwd" || row.name == "rt_sigaction" && c.a[1] == 0 || row.name == "prlimit64" && c.a[2] == 0 {
-			o.read(k, key, w)
-		} else {
-			o.write(k, key, w)
+		if len(o.looked) == 0 {
+			c.itself(row.name, x.step == touchWrite)
 		}
 	case touchPoll:
 		c.pollStep(row.name, before)
-	case touchFiles:
-		if op := c.a[1]; row.name == "fcntl" && (op == unix.F_SETLK || op == unix.F_SETLKW || op == unix.F_OFD_SETLK || op == unix.F_OFD_SETLKW || op == unix.F_GETLK || op == unix.F_OFD_GETLK) {
-			c.fileStep("flock", before, v, err)
-		}
-		switch w := c.step(row.name, "a descriptor"); {
-		case row.name == "epoll_ctl":
-			o.write(k, fmt.Sprintf("epoll %d", before), w)
-		case row.name == "fcntl" && c.a[1] == unix.F_SETFL:
-			o.write(k, fmt.Sprintf("flags %d", before), w)
-		case row.name == "fcntl" && c.a[1] == unix.F_GETFL:
-			o.read(k, fmt.Sprintf("flags %d", before), w)
-		case row.name == "fcntl" && c.a[1] == unix.F_SETPIPE_SZ && err == nil:
-			key, _ := s.channel(before, true)
-			o.upset(k, key, w)
-		case row.name == "fcntl" && c.a[1] == unix.F_SETFD && !s.lone():
-			o.write(k, fmt.Sprintf("descriptors %d", c.p.PID), w)
-		}
-		if row.name != "epoll_ctl" && !(row.name == "fcntl" && c.a[1] != unix.F_DUPFD && c.a[1] != unix.F_DUPFD_CLOEXEC) {
-			c.descriptors(row.name, v)
-		}
+	case touchFlags:
+		c.flagStep(row.name, before, v, err)
 	case touchLife:
 		c.lifeStep(row.name)
-	case touchShared:
-		c.sharedStep(row.name)
 	case touchSegment:
 		c.segmentStep(row.name)
 	case touchMappings:
@@ -161,28 +83,58 @@ func (c *call) anything(name string) {
 	}
 }
 
-// state: the call looks at what its process has, the present folder say, which other threads may change.
-func (c *call) state() {
-	if !c.s.lone() {
-		c.s.order.read(c.t.strand, fmt.Sprintf("process %d", c.p.PID), c.step("use", "what its process has"))
+// usesAll notes the descriptors that the call has asked for, which other threads may close or make.
+func (c *call) usesAll(name string) {
+	for _, u := range c.s.order.used {
+		c.uses(name, u.fd)
 	}
 }
 
-// uses: the call uses a descriptor, which other threads may close.
-func (c *call) uses(fd int) {
+func (c *call) uses(name string, fd int) {
 	if !c.s.lone() {
-		c.s.order.read(c.t.strand, fmt.Sprintf("descriptor %d of %d", fd, c.p.PID), c.step("use", "a descriptor"))
+		c.s.order.read(c.t.strand, fmt.Sprintf("descriptor %d of %d", fd, c.p.PID), c.step(name, "a descriptor"))
 	}
 }
 
-// usesAny is uses of descriptors that the call itself names.
-func (c *call) usesAny(name string) {
-	if !c.s.lone() {
-		c.s.order.read(c.t.strand, fmt.Sprintf("descriptors %d", c.p.PID), c.step(name, "a descriptor"))
+// redone notes the descriptors that the call has made, changed or closed.
+func (c *call) redone(name string) {
+	o, old, now := c.s.order, c.s.order.fds, c.p.Fds
+	if c.s.lone() || c.p.Dead {
+		return
+	}
+	any := false
+	for fd := range max(len(old), len(now)) {
+		was, is := fdEntry{File: -1}, fdEntry{File: -1}
+		if fd < len(old) {
+			was = old[fd]
+		}
+		if fd < len(now) {
+			is = now[fd]
+		}
+		if was == is {
+			continue
+		}
+		w := c.step(name, "a descriptor")
+		o.write(c.t.strand, fmt.Sprintf("descriptor %d of %d", fd, c.p.PID), w)
+		if any = any || (was.File < 0) != (is.File < 0); any {
+			o.write(c.t.strand, thingKey("numbers", c.p.PID), w)
+		}
 	}
 }
 
-// proc: a file below /proc shows what other processes, or threads of this one, do.
+// itself notes a call that asks for a file, or changes it, by a descriptor instead of a name.
+func (c *call) itself(name string, changes bool) {
+	for _, u := range c.s.order.used {
+		if f := c.s.files.get(u.file); f != nil && (f.Node != 0 || f.Kind == fileLower || f.Kind == fileDir || f.Kind == filePath) {
+			w := c.step(name, f.Path)
+			if c.file(f.Path, f.Node, changes, w); !changes && f.Kind == fileDir {
+				c.s.order.read(c.t.strand, "folder "+f.Path, w)
+			}
+		}
+	}
+}
+
+// proc: a file below /proc shows what other processes, or threads of this one, do, or what this one has.
 func (c *call) proc(name, path string) {
 	rest, ok := strings.CutPrefix(path, "/proc/")
 	if !ok {
@@ -192,7 +144,21 @@ func (c *call) proc(name, path string) {
 	pid, err := strconv.Atoi(dir)
 	if err == nil && pid != c.p.PID || strings.HasPrefix(more, "task") && !c.s.lone() {
 		c.anything(name)
+		return
 	}
+	if fd, err := strconv.Atoi(strings.TrimPrefix(more, "fd/")); err == nil {
+		c.uses(name, fd)
+		return
+	}
+	for _, word := range strings.Fields(procShows[more]) {
+		c.thing(name, word, c.p.PID, false)
+	}
+}
+
+// procShows are the things that files of /proc/PID show.
+var procShows = map[string]string{
+	"fd": "numbers", "cwd": "folder", "limits": "limits", "maps": "mappings", "smaps": "mappings", "statm": "mappings", "comm": "name",
+	"stat": "name parent group priority state", "status": "name parent handlers numbers state mask",
 }
 
 // opens are the flags of a call that opens a file.
@@ -203,17 +169,32 @@ func (c *call) opens(name string) int {
 	return int(c.a[1])
 }
 
-// descriptors notes that the call changes its process's descriptors.
-func (c *call) descriptors(name string, v uint64) {
-	if o, w := c.s.order, c.step(name, "a descriptor"); !c.s.lone() {
-		o.write(c.t.strand, fmt.Sprintf("descriptors %d", c.p.PID), w)
-		fd := c.arg32(0)
-		if strings.HasPrefix(name, "dup") && name != "dup" {
-			fd = c.arg32(1)
-		} else if name != "close" {
-			fd = int(int32(v))
+// flagStep notes a call on what open files have of their own.
+func (c *call) flagStep(name string, i int, v uint64, err error) {
+	s, o, k, w := c.s, c.s.order, c.t.strand, c.step(name, "a descriptor")
+	if name == "epoll_ctl" {
+		o.write(k, fmt.Sprintf("epoll %d", i), w)
+		return
+	}
+	switch c.a[1] {
+	case unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_GETLK, unix.F_OFD_GETLK:
+		c.fileStep("flock", i, v, err)
+	case unix.F_GETFL:
+		o.read(k, fmt.Sprintf("flags %d", i), w)
+	case unix.F_SETFL:
+		o.write(k, fmt.Sprintf("flags %d", i), w)
+	case unix.F_GETPIPE_SZ, unix.F_SETPIPE_SZ:
+		f := s.files.get(i)
+		if f == nil || f.Kind != filePipe {
+			return
 		}
-		o.write(c.t.strand, fmt.Sprintf("descriptor %d of %d", fd, c.p.PID), w)
+		n := max(f.In, f.Out)
+		if c.a[1] == unix.F_GETPIPE_SZ {
+			o.read(k, fmt.Sprintf("room %d", n), w)
+			return
+		}
+		o.write(k, fmt.Sprintf("room %d", n), w)
+		o.upset(k, fmt.Sprintf("pipe %d", n), w)
 	}
 }
 
@@ -245,7 +226,6 @@ func (s *System) channel(i int, sends bool) (key, name string) {
 // fileStep notes a call on open file i.
 func (c *call) fileStep(name string, i int, v uint64, err error) {
 	s, o, k := c.s, c.s.order, c.t.strand
-	c.uses(c.arg32(0))
 	f := s.files.get(i)
 	if f == nil {
 		return
@@ -254,13 +234,14 @@ func (c *call) fileStep(name string, i int, v uint64, err error) {
 	writes := strings.Contains(name, "write") || strings.HasPrefix(name, "send") && name != "sendfile"
 	reads := strings.HasPrefix(name, "read") || strings.HasPrefix(name, "pread") || strings.HasPrefix(name, "recv")
 	if name == "sendfile" || name == "splice" || name == "copy_file_range" {
-		if err == nil {
-			c.anything(name)
-		}
+		c.anything(name)
 		return
 	}
 	if f.Refs > 1 || !s.lone() {
 		o.read(k, fmt.Sprintf("flags %d", i), c.step(name, "an open file"))
+		if f.Kind == fileSocket {
+			c.socketState(name, f.Sock)
+		}
 	}
 	if name == "ioctl" && c.a[1] == 0x5421 { // FIONBIO
 		o.write(k, fmt.Sprintf("flags %d", i), c.step(name, "an open file"))
@@ -272,7 +253,7 @@ func (c *call) fileStep(name string, i int, v uint64, err error) {
 			o.send(k, "connections", 0, w)
 			return
 		case name == "accept" || name == "accept4":
-			if c.descriptors(name, v); err == nil {
+			if err == nil {
 				o.accepted(k, !nonblock, w)
 			} else {
 				o.peek(k, "connections", w)
@@ -298,6 +279,8 @@ func (c *call) fileStep(name string, i int, v uint64, err error) {
 		case reads && err == nil && f.Kind == fileEvent && !f.Sem:
 			n, _ := c.p.Mem.ReadU(c.a[1], 8)
 			o.drain(k, key, o.unaccounted(key, n), !nonblock, w)
+		case reads && err == nil && n == 0 && c.nothing(i): // that was asked for nothing
+			o.peek(k, key, w)
 		case reads && err == nil:
 			left, whole := s.left(i)
 			asked := c.asked(name)
@@ -323,9 +306,11 @@ func (c *call) fileStep(name string, i int, v uint64, err error) {
 				o.upset(k, other, w)
 			}
 			o.closed(k, other, w)
-		case name == "fstat" || strings.HasPrefix(name, "getsock") || name == "getpeername":
-		case name == "setsockopt" || name == "ioctl":
+		case name == "getsockopt" && c.arg32(1) == unix.SOL_SOCKET && c.arg32(2) == unix.SO_ERROR, name == "setsockopt", name == "ioctl":
 			o.peek(k, key, w)
+			if other, _ := s.channel(i, true); other != key && name == "ioctl" { // how much of it is on its way
+				o.peek(k, other, w)
+			}
 		}
 		return
 	}
@@ -345,6 +330,9 @@ func (c *call) fileStep(name string, i int, v uint64, err error) {
 		o.write(k, "device", c.step(name, "the test's device"))
 		o.shows(k)
 	case fileLower, fileNode, fileDir:
+		if c.proc(name, f.Path); writes || name == "ftruncate" || name == "fallocate" {
+			c.thing(name, "limits", c.p.PID, false)
+		}
 		if n := s.nodes.get(f.Node); f.Node != 0 && n != nil && n.Obj != 0 && (reads || writes) && err == nil {
 			off := uint64(f.Off) - v
 			if strings.HasPrefix(name, "p") {
@@ -371,6 +359,9 @@ func (c *call) fileStep(name string, i int, v uint64, err error) {
 			if f.Kind == fileDir {
 				o.read(k, "folder "+f.Path, w)
 			}
+			if name == "ioctl" { // how much is left
+				o.read(k, offset, w)
+			}
 		default:
 			c.file(f.Path, f.Node, true, w)
 			if name == "ftruncate" || name == "fallocate" {
@@ -382,24 +373,31 @@ func (c *call) fileStep(name string, i int, v uint64, err error) {
 
 // waits notes that a call on open file i waits: it may do so for ever, and who else wants the same is told apart by the schedule.
 func (c *call) waits(name string, i int, w wait) {
+	x := c.accessOf(name)
+	if x == nil {
+		return
+	}
+	c.usesAll(name)
 	switch {
-	case touches[name] == touchPoll:
-		c.usesAny(name)
+	case x.step == touchPoll:
+		c.touches(name, x, c.p.PID)
 		if f := c.s.files.get(i); f != nil && f.Kind == fileEpoll {
 			c.s.order.write(c.t.strand, fmt.Sprintf("epoll %d", i), c.step(name, "a descriptor"))
 		}
 		return
-	case touches[name] == touchRead: // of a FIFO
+	case x.step == touchRead: // of a FIFO
 		c.lookups(name, false, nil)
 		return
-	case touches[name] != touchFile || c.s.files.get(i) == nil:
+	case x.step != touchFile || c.s.files.get(i) == nil:
 		return
 	}
-	c.uses(c.arg32(0))
 	c.lookups(name, false, nil)
 	o, k := c.s.order, c.t.strand
 	if c.s.files.get(i).Refs > 1 || !c.s.lone() { // which may say that it does not wait
 		o.read(k, fmt.Sprintf("flags %d", i), c.step(name, "an open file"))
+	}
+	if f := c.s.files.get(i); f.Kind == fileSocket {
+		c.socketState(name, f.Sock)
 	}
 	switch m := c.step(name, "a socket"); name {
 	case "connect":
@@ -426,6 +424,23 @@ func (c *call) waits(name string, i int, w wait) {
 			x.reads = o.noted(x.reads, m)
 		}
 	}
+}
+
+// socketState notes that the call asks for what socket n has beside what is sent, its options and names, or changes that.
+func (c *call) socketState(name string, n int) {
+	key, w := fmt.Sprintf("state of socket %d", n), c.step(name, "a socket")
+	switch name {
+	case "connect", "shutdown", "bind", "listen", "setsockopt":
+		c.s.order.write(c.t.strand, key, w)
+	default:
+		c.s.order.read(c.t.strand, key, w)
+	}
+}
+
+// nothing: there is something to read from open file i, and no end.
+func (c *call) nothing(i int) bool {
+	left, whole := c.s.left(i)
+	return left > 0 && !whole
 }
 
 // asked is how many bytes the call would have taken.

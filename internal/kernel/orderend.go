@@ -40,6 +40,7 @@ func (s *System) gone(t *Task, process bool) {
 		return
 	}
 	w := site{call: fmt.Sprintf("the end of process %d", t.proc.PID), tid: t.TID}
+	o.insert(t.strand, thingKey("tasks", 0), w)
 	if process && t == s.cur {
 		o.write(t.strand, lifeKey(t.proc.PID), w)
 	}
@@ -170,8 +171,9 @@ func (s *System) copies(t, by *Task) {
 	}
 	w := site{call: fmt.Sprintf("fork by process %d", by.proc.PID), tid: by.TID}
 	if t.proc.Mem == by.proc.Mem {
-		o.read(by.strand, fmt.Sprintf("descriptors %d", by.proc.PID), w)
-		o.read(by.strand, fmt.Sprintf("process %d", by.proc.PID), w)
+		for _, word := range []string{"numbers", "folder", "mask", "handlers", "state"} {
+			o.read(by.strand, thingKey(word, by.proc.PID), w)
+		}
 		return
 	}
 	for _, x := range o.others(by.strand) {

@@ -28,11 +28,12 @@ func (c *call) lookups(name string, changes bool, err error) {
 	if len(o.looked) == 0 {
 		return
 	}
-	if c.state(); strings.HasSuffix(name, "at") && c.arg32(0) != unix.AT_FDCWD {
-		c.uses(c.arg32(0))
-	}
+	c.thing(name, "folder", c.p.PID, false)
 	for _, path := range o.way {
 		c.file(path, 0, false, c.step(name, path))
+		if strings.Contains(path, "/fd/") || strings.HasSuffix(path, "/cwd") {
+			c.proc(name, path)
+		}
 	}
 	opens := strings.HasPrefix(name, "open") && err == nil
 	for i, l := range o.looked {
@@ -59,7 +60,6 @@ func (c *call) lookups(name string, changes bool, err error) {
 // pollStep notes what a call that waits for files has looked at; ep is the open file of its first argument.
 func (c *call) pollStep(name string, ep int) {
 	s, o, k := c.s, c.s.order, c.t.strand
-	c.usesAny(name)
 	if f := s.files.get(ep); strings.HasPrefix(name, "epoll") && f != nil {
 		o.write(k, fmt.Sprintf("epoll %d", ep), c.step(name, "a descriptor"))
 	}
@@ -128,56 +128,28 @@ func (s *System) roomy(i int, key string, n int) bool {
 
 // lifeStep notes a call that finds out whether a process lives.
 func (c *call) lifeStep(name string) {
-	s, o, k, pid, w := c.s, c.s.order, c.t.strand, c.arg32(0), c.step(name, "")
+	s, o, k, pid, w := c.s, c.s.order, c.t.strand, c.named(name), c.step(name, "")
+	if name == "kill" {
+		pid = c.arg32(0)
+	}
 	own := false // a child is there until it is waited for
 	if q := s.process(pid); q != nil && q.Parent == c.p.PID {
 		a := c.p.Actions[unix.SIGCHLD]
 		own = a.Handler != sigIgn && a.Flags&saNoCldWait == 0 && s.lone()
 	}
 	switch {
-	case name == "getppid":
-		o.read(k, fmt.Sprintf("parent %d", c.p.PID), w)
 	case name == "kill" && pid <= 0, name == "pidfd_send_signal":
 		c.anything(name)
-	case name != "kill": // threads
+	case name == "tkill" || name == "tgkill":
 		if !s.lone() {
 			c.anything(name)
 		}
-	case pid != c.p.PID && !own:
+	case name == "kill" && !own && pid != c.p.PID:
 		o.read(k, lifeKey(pid), w)
-		o.read(k, fmt.Sprintf("process %d", pid), w)
-	}
-}
-
-// sharedStep notes a call on what a process has and others may change.
-func (c *call) sharedStep(name string) {
-	s, o, k := c.s, c.s.order, c.t.strand
-	what, pid, changes := "group", c.arg32(0), name == "setpgid" || name == "setsid"
-	switch name {
-	case "getpgrp", "setsid":
-		pid = 0
-	case "getpriority", "setpriority":
-		if c.a[0] != 0 { // not PRIO_PROCESS
-			c.anything(name)
-			return
+		for _, word := range []string{"group", "state"} {
+			o.read(k, thingKey(word, pid), w)
 		}
-		what, pid, changes = "priority", c.arg32(1), name == "setpriority"
-	case "prctl":
-		if c.a[0] != unix.PR_SET_NAME && c.a[0] != unix.PR_GET_NAME || s.lone() {
-			return
-		}
-		what, pid, changes = "name", 0, c.a[0] == unix.PR_SET_NAME
-	}
-	if pid == 0 {
-		pid = c.p.PID
-	}
-	w := c.step(name, "the "+what)
-	if pid != c.p.PID {
+	case name != "kill" && pid != c.p.PID:
 		o.read(k, lifeKey(pid), w)
-	}
-	if key := fmt.Sprintf("%s %d", what, pid); changes {
-		o.write(k, key, w)
-	} else {
-		o.read(k, key, w)
 	}
 }

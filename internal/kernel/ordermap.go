@@ -50,6 +50,14 @@ func (s *System) respan(pid int, lo, hi uint64, fresh bool, w site) {
 			kept = append(kept, span{pid, hi, x.hi, x.mark})
 		}
 	}
+	for _, x := range h.seen {
+		if x.pid == pid && x.lo < hi && lo < x.hi && !fresh && o.why == "" {
+			o.against(m, []mark{x.mark})
+		}
+	}
+	if o.why != "" {
+		return
+	}
 	for _, key := range h.within(pid, lo, hi) {
 		for i, c := range h.pages[key].cells {
 			at := key.page<<shadowBits + uint64(i)
@@ -125,7 +133,6 @@ func (c *call) mappingStep(name string, v uint64, err error) {
 	switch name {
 	case "mmap":
 		if c.a[3]&unix.MAP_ANONYMOUS == 0 {
-			c.uses(c.arg32(4))
 			if _, f, err := c.fd(c.arg32(4)); err == nil && s.order.why == "" {
 				c.file(f.Path, f.Node, false, c.step(name, f.Path))
 			}
@@ -142,7 +149,11 @@ func (c *call) mappingStep(name string, v uint64, err error) {
 	case "madvise":
 		if c.a[2] == unix.MADV_DONTNEED {
 			s.remaps(name, c.a[0], size, false)
+		} else {
+			s.seesMapped(c.a[0], size)
 		}
+	case "msync", "mincore", "mlock", "munlock":
+		s.seesMapped(c.a[0], size)
 	case "mremap":
 		s.remaps(name, c.a[0], max(size, guest.PageUp(c.a[2])), false)
 		if v != c.a[0] {
@@ -154,8 +165,51 @@ func (c *call) mappingStep(name string, v uint64, err error) {
 		}
 		s.remaps(name, c.moved[0], c.moved[1]-c.moved[0], false)
 	}
-	if err == nil && name != "mprotect" && name != "madvise" && name != "brk" {
+	switch name {
+	case "msync", "mincore", "mlock", "munlock", "madvise":
+		return
+	case "mmap", "mremap", "brk":
+		c.thing(name, "limits", c.p.PID, false)
+		if c.p.Limits[unix.RLIMIT_AS].Soft != unlimited {
+			c.thing(name, "mappings", c.p.PID, false)
+		}
+	}
+	c.maps(name)
+	if err == nil && name != "mprotect" && name != "brk" {
 		s.attaches(c.p, name)
+	}
+}
+
+// maps notes that the call changes what is mapped, which is seen by who asks for all of it.
+func (c *call) maps(name string) {
+	if !c.s.lone() && c.s.order.why == "" {
+		c.s.order.insert(c.t.strand, thingKey("mappings", c.p.PID), c.step(name, things["mappings"].what))
+	}
+}
+
+// seesMapped notes that the present call asks whether [lo, lo+n) is mapped, and how. Accesses need not: they are told as such.
+func (s *System) seesMapped(lo, n uint64) {
+	o := s.order
+	if o == nil || n == 0 || lo+n < lo || !s.Watched() {
+		return
+	}
+	h, name := &o.memory, fmt.Sprintf("%s of memory by process %d", s.callName, s.cur.proc.PID)
+	m := o.here(s.cur.strand, site{call: name, tid: s.cur.TID})
+	note := func(pid int, lo, n uint64) {
+		if h.mapped(o, pid, lo, n, m); o.why == "" {
+			h.seen = append(slices.DeleteFunc(slices.Clone(h.seen), func(x span) bool {
+				return x.pid == pid && x.lo == lo && x.hi == lo+n && x.mark.strand == m.strand
+			}), span{pid, lo, lo + n, m})
+		}
+	}
+	if s.watched() == watchAll {
+		note(o.strands[s.cur.strand].space, lo, n)
+	}
+	for _, a := range s.cur.proc.Mem.Areas() {
+		if a.Obj != 0 && a.Start < lo+n && lo < a.End && o.why == "" {
+			from, to := max(a.Start, lo), min(a.End, lo+n)
+			note(0, a.Obj+from-a.Start, to-from)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type shadow struct {
 	}
 	tids  map[memAddr]tidWord
 	spans []span // that do not overlap
+	seen  []span // of which somebody has asked whether they are mapped
 
 	clears uint32 // how often something of this was forgotten
 }
@@ -66,7 +67,7 @@ func (h *shadow) fork() shadow {
 	h.owner, c.owner = lastOwner.Add(1), lastOwner.Add(1)
 	h.page.p, c.page.p, c.cache = nil, nil, nil
 	c.pages, c.tids = maps.Clone(h.pages), maps.Clone(h.tids)
-	c.marks, c.sets, c.spans = slices.Clip(h.marks), slices.Clip(h.sets), slices.Clip(h.spans)
+	c.marks, c.sets, c.spans, c.seen = slices.Clip(h.marks), slices.Clip(h.sets), slices.Clip(h.spans), slices.Clip(h.seen)
 	return c
 }
 

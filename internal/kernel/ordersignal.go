@@ -95,6 +95,10 @@ func (c *call) segmentStep(name string) {
 	} else {
 		c.s.order.write(c.t.strand, "segments", w)
 	}
+	if name == "shmat" || name == "shmdt" {
+		c.thing(name, "limits", c.p.PID, false)
+		c.maps(name)
+	}
 }
 
 // interrupts notes that a timer's signal comes to p. Where a task of p does something meanwhile, and does not just wait, it might have come earlier or later.

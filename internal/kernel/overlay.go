@@ -188,6 +188,9 @@ func (s *System) walk(p *Process, base, name string, follow bool) (vnode, error)
 		if err != nil {
 			return vnode{}, err
 		}
+		if s.order != nil && s.calling {
+			s.order.way = append(s.order.way, v.path)
+		}
 		if v.exists && v.st.link() && (follow || len(rest) > 0) {
 			if links++; links > 40 {
 				return vnode{}, unix.ELOOP

@@ -300,7 +300,8 @@ func (s *System) Syscall() Outcome {
 		if i, _, err := c.fd(c.arg32(0)); err == nil {
 			file = i
 		}
-		s.order.looked, s.order.way, s.polled, s.calling = nil, nil, nil, true
+		s.order.looked, s.order.way, s.order.used, s.polled, s.calling = nil, nil, nil, nil, true
+		s.order.fds = slices.Clone(t.proc.Fds)
 	}
 	v, err := row.do(&c)
 	if s.calling = false; tracked && s.order != nil {
