@@ -192,10 +192,15 @@ func (c *call) at(dirfd int, name string, follow bool) (vnode, error) {
 		base = f.Path
 	}
 	v, err := c.s.walk(c.p, base, name, follow)
-	if c.s.order != nil && !(err == nil && v.st.kind() == unix.S_IFCHR) {
+	if c.s.order != nil && !(err == nil && v.st.kind() == unix.S_IFCHR && !terminal(v.path)) {
 		c.s.order.look(base, name, v, err)
 	}
 	return v, err
+}
+
+// terminal: path is a device of terminals. The other devices are the same for everybody.
+func terminal(path string) bool {
+	return path == "/dev/tty" || path == "/dev/ptmx" || under(path, "/dev/pts")
 }
 
 // existing is at for a file that must exist.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -632,13 +633,31 @@ func TestPidfd(t *testing.T) {
 
 var updateFlag = flag.Bool("update", false, "write docs/syscalls.md")
 
+// accessText is what the rows of a call say, each once.
+func accessText(name string) string {
+	var out []string
+	for _, i := range accessRows[name] {
+		x := accesses[i]
+		var l []string
+		for _, part := range [][2]string{{"", x.step.String()}, {"reads ", x.asks}, {"changes ", x.changes}} {
+			if part[1] != "" {
+				l = append(l, part[0]+part[1])
+			}
+		}
+		if text := strings.Join(l, "; "); text != "" && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, ", or ")
+}
+
 // TestDocument: docs/syscalls.md is the table. `go test ./internal/kernel -run TestDocument -update` writes it.
 func TestDocument(t *testing.T) {
 	counts := map[level]int{}
 	var rows strings.Builder
 	for _, r := range calls {
 		counts[r.level]++
-		fmt.Fprintf(&rows, "| %d | %s | %s | %s |\n", r.nr, r.name, r.level, r.note)
+		fmt.Fprintf(&rows, "| %d | %s | %s | %s | %s |\n", r.nr, r.name, r.level, r.note, accessText(r.name))
 	}
 	text := fmt.Sprintf(`# System calls
 
@@ -646,8 +665,11 @@ Generated from internal/kernel/table.go. full (%d): as Linux does, for all argum
 the note says what is missing. stub (%d): accepts or refuses without modelling. none (%d): known by
 name only. A call that is none or not listed ends the path as unsupported.
 
-| number | call | level | note |
-|---:|---|---|---|
+The last column is from internal/kernel/ordertable.go: what the call touches for the order of tasks (what it reads and changes are things that
+a process has one of). Descriptors that it uses, makes or closes are noted of every call.
+
+| number | call | level | note | touches |
+|---:|---|---|---|---|
 %s`, counts[full], counts[partial], counts[stub], counts[none], rows.String())
 	const path = "../../docs/syscalls.md"
 	if *updateFlag {

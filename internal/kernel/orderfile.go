@@ -44,6 +44,13 @@ func (c *call) lookups(name string, changes bool, err error) {
 		made := opens && i == len(o.looked)-1 && c.opens(name)&unix.O_CREAT != 0 && !l.exists || name == "bind" && err == nil
 		cut := opens && c.opens(name)&unix.O_TRUNC != 0
 		w := c.step(name, l.path)
+		if terminal(l.path) {
+			if strings.HasPrefix(name, "open") {
+				o.write(k, "terminal", w)
+			} else {
+				o.read(k, "terminal", w)
+			}
+		}
 		c.file(l.path, l.node, changes || made || cut || opens && l.kind == unix.S_IFIFO, w)
 		if changes || cut {
 			c.s.cuts(l.node, w)

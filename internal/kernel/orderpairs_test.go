@@ -3,7 +3,9 @@ package kernel
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"symchef/internal/ir"
+	"symchef/internal/mem"
 )
 
 // What the tasks of TestOrderPairs have before they part: descriptors, by number, memory and a segment.
@@ -31,6 +34,9 @@ const (
 	pairListen            // a socket that listens, "l"
 	pairTCP               // a socket without an address
 	pairMemory            // a file without a name
+	pairTTY               // the master of a terminal
+	pairD                 // a pair of datagram sockets
+	pairE                 //
 	pairSpare             // nothing
 
 	pairMem = 0x2000_0000 // 4 pages
@@ -98,8 +104,8 @@ var pairCalls = []pairCall{
 	pc("lstat", unix.SYS_LSTAT, "link", out{}),
 	pc("poll", unix.SYS_POLL, le64(pairEmpty|unix.POLLIN<<32, pairS|unix.POLLIN<<32), 2, 0),
 	pc("ppoll", unix.SYS_PPOLL, le64(pairEmpty|unix.POLLIN<<32, pairSpare|unix.POLLIN<<32), 2, le64(0, 0), 0, 8),
-	pc("select", unix.SYS_SELECT, 20, le64(1<<pairEmpty|1<<pairEvent), 0, 0, le64(0, 0)),
-	pc("pselect6", unix.SYS_PSELECT6, 20, le64(1<<pairEmpty), 0, 0, le64(0, 0), 0),
+	pc("select", unix.SYS_SELECT, 22, le64(1<<pairEmpty|1<<pairEvent), 0, 0, le64(0, 0)),
+	pc("pselect6", unix.SYS_PSELECT6, 22, le64(1<<pairEmpty), 0, 0, le64(0, 0), 0),
 	pc("lseek", unix.SYS_LSEEK, pairFile, 1, unix.SEEK_CUR),
 	pc("lseek to the end", unix.SYS_LSEEK, pairOther, 0, unix.SEEK_END),
 	pc("mmap", unix.SYS_MMAP, 0x2000_0000+2*4096, 4096, 1, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED_NOREPLACE, ^uint64(0), 0),
@@ -126,7 +132,7 @@ var pairCalls = []pairCall{
 	pc("pwritev", unix.SYS_PWRITEV, pairFile, le64(pairMem, 2), 1, 0),
 	pc("access", unix.SYS_ACCESS, "f", unix.R_OK),
 	pc("access of what is not there", unix.SYS_ACCESS, "d/new", 0),
-	pc("access of a descriptor", unix.SYS_ACCESS, "/proc/self/fd/18", 0),
+	pc("access of a descriptor", unix.SYS_ACCESS, "/proc/self/fd/21", 0),
 	pc("access of a descriptor by a link", unix.SYS_ACCESS, "tofd", 0),
 	pc("pipe", unix.SYS_PIPE, out{}),
 	pc("pipe2", unix.SYS_PIPE2, out{}, 0),
@@ -244,10 +250,10 @@ var pairCalls = []pairCall{
 	pc("umask", unix.SYS_UMASK, 0o077),
 	pc("gettimeofday", unix.SYS_GETTIMEOFDAY, out{}, 0),
 	pc("getrlimit", unix.SYS_GETRLIMIT, unix.RLIMIT_NOFILE, out{}),
-	pc("setrlimit", unix.SYS_SETRLIMIT, unix.RLIMIT_NOFILE, le64(19, 4096)),
+	pc("setrlimit", unix.SYS_SETRLIMIT, unix.RLIMIT_NOFILE, le64(22, 4096)),
 	pc("setrlimit RLIMIT_FSIZE", unix.SYS_SETRLIMIT, unix.RLIMIT_FSIZE, le64(5, 4096)),
 	pc("setrlimit RLIMIT_AS", unix.SYS_SETRLIMIT, unix.RLIMIT_AS, le64(5, 4096)),
-	pc("prlimit64", unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, le64(18, 4096), out{}),
+	pc("prlimit64", unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, le64(21, 4096), out{}),
 	pc("prlimit64 that asks", unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, 0, out{}),
 	pc("prlimit64 that asks for a number", unix.SYS_PRLIMIT64, 1001, unix.RLIMIT_NOFILE, 0, out{}),
 	pc("getrusage", unix.SYS_GETRUSAGE, 0, out{}),
@@ -323,6 +329,19 @@ var pairCalls = []pairCall{
 	pc("memfd_create", unix.SYS_MEMFD_CREATE, "m", 0),
 	pc("close_range", unix.SYS_CLOSE_RANGE, pairR, pairEmpty, 0),
 	pc("pidfd_open", unix.SYS_PIDFD_OPEN, 1001, 0),
+	pc("read of a terminal", unix.SYS_READ, pairTTY, out{}, 4), pc("write of a terminal", unix.SYS_WRITE, pairTTY, "ab\n", 3),
+	pc("ioctl TIOCGWINSZ", unix.SYS_IOCTL, pairTTY, unix.TIOCGWINSZ, out{}), pc("ioctl TIOCSWINSZ", unix.SYS_IOCTL, pairTTY, unix.TIOCSWINSZ, "abcdefg"),
+	pc("ioctl TCGETS", unix.SYS_IOCTL, pairTTY, unix.TCGETS, out{}), pc("ioctl TCSETS", unix.SYS_IOCTL, pairTTY, unix.TCSETS, "abcdefg"),
+	pc("ioctl TIOCSPTLCK", unix.SYS_IOCTL, pairTTY, unix.TIOCSPTLCK, le64(0)), pc("open of a terminal", unix.SYS_OPEN, "/dev/pts/0", unix.O_RDWR|unix.O_NOCTTY, 0),
+	pc("read of a datagram", unix.SYS_READ, pairD, out{}, 4), pc("write of a datagram", unix.SYS_WRITE, pairE, "ab", 2),
+	pc("recvfrom of a datagram", unix.SYS_RECVFROM, pairD, out{}, 4, unix.MSG_DONTWAIT, 0, 0),
+	pc("open of a FIFO", unix.SYS_OPEN, "queue", unix.O_RDWR|unix.O_NONBLOCK, 0), pc("open of a FIFO for writing", unix.SYS_OPEN, "queue", unix.O_WRONLY|unix.O_NONBLOCK, 0),
+	pc("open of what is mapped", unix.SYS_OPEN, "/proc/self/maps", unix.O_RDONLY, 0), pc("open of the status", unix.SYS_OPEN, "/proc/self/status", unix.O_RDONLY, 0),
+	pc("open of the name", unix.SYS_OPEN, "/proc/self/comm", unix.O_RDONLY, 0), pc("open of the process", unix.SYS_OPEN, "/proc/self/stat", unix.O_RDONLY, 0),
+	pc("open of the descriptors", unix.SYS_OPEN, "/proc/self/fd", unix.O_RDONLY, 0), pc("stat of the descriptors", unix.SYS_STAT, "/proc/self/fd", out{}),
+	pc("open of a descriptor", unix.SYS_OPEN, "/proc/self/fd/4", unix.O_RDONLY, 0), pc("open of a file in the present folder", unix.SYS_OPEN, "/proc/self/cwd/f", unix.O_RDONLY, 0),
+	pc("open of a file below", unix.SYS_OPEN, "d/x", unix.O_RDONLY, 0), pc("open of a file behind a link", unix.SYS_OPEN, "link", unix.O_RDONLY, 0),
+	pc("rename of a link", unix.SYS_RENAME, "g", "link"), pc("unlink of a link", unix.SYS_UNLINK, "link"),
 }
 
 // notPaired are calls of which TestOrderPairs has no sample, with the reason: what they do is tried elsewhere.
@@ -355,7 +374,7 @@ func parted(t *testing.T, threads bool) *System {
 	m.must(unix.SYS_CLOSE, file("d/x"))
 	m.must(unix.SYS_CLOSE, file("g"))
 	m.must(unix.SYS_SYMLINK, m.str("f"), m.str("link"))
-	m.must(unix.SYS_SYMLINK, m.str("/proc/self/fd/18"), m.str("tofd"))
+	m.must(unix.SYS_SYMLINK, m.str("/proc/self/fd/21"), m.str("tofd"))
 	m.must(unix.SYS_SETXATTR, m.str("f"), m.str("user.c"), m.str("v"), 1, 0)
 	m.must(unix.SYS_PIPE, two)
 	m.must(unix.SYS_WRITE, pairW, m.str("abc"), 3)
@@ -370,6 +389,9 @@ func parted(t *testing.T, threads bool) *System {
 	fd(pairTCP, m.must(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM, 0))
 	fd(pairMemory, m.must(unix.SYS_MEMFD_CREATE, m.str("m"), 0))
 	m.must(unix.SYS_FTRUNCATE, pairMemory, 4096)
+	fd(pairTTY, m.must(unix.SYS_OPEN, m.str("/dev/ptmx"), unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK, 0))
+	m.must(unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_DGRAM, 0, two)
+	m.must(unix.SYS_MKNOD, m.str("queue"), unix.S_IFIFO|0o666, 0)
 	m.must(unix.SYS_MMAP, pairMem, 4*4096, 3, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED, ^uint64(0), 0)
 	m.must(unix.SYS_MMAP, pairMap, 4096, 3, unix.MAP_SHARED|unix.MAP_FIXED, pairMemory, 0)
 	for _, sig := range []unix.Signal{unix.SIGPIPE, unix.SIGXFSZ} {
@@ -444,7 +466,7 @@ func (p pairCall) step(s *System, k int) string {
 }
 
 // pairOf makes two calls, of task 0 and 1, one after the other; what has waited is tried again.
-func pairOf(s *System, calls [2]pairCall, first int) (results [2]string, unordered string) {
+func pairOf(s *System, calls [2]pairCall, first int) (after *System, results [2]string, unordered string) {
 	s = s.Fork()
 	for _, k := range []int{first, 1 - first} {
 		results[k] = calls[k].step(s, k)
@@ -452,7 +474,99 @@ func pairOf(s *System, calls [2]pairCall, first int) (results [2]string, unorder
 	if results[first] == "waits" {
 		results[first] = calls[first].step(s, first)
 	}
-	return results, s.Unordered()
+	return s, results, s.Unordered()
+}
+
+// left is what two calls leave behind, as it can be seen: no numbers of inodes, sockets and pipes, which are given in the order of the calls.
+func left(s *System) string {
+	var b strings.Builder
+	number := regexp.MustCompile(`\[\d+\]`)
+	for _, p := range s.procs {
+		q := p.process
+		q.Actions, q.Fds = nil, nil
+		fmt.Fprintf(&b, "process %d: %+v %+v\n", p.PID, q, *p.Actions)
+		if p.Mem != nil {
+			b.WriteString(mapsText(p))
+		}
+		for fd, e := range p.Fds {
+			f := s.files.get(e.File)
+			if f == nil {
+				continue
+			}
+			fmt.Fprintf(&b, "%d: %v %d %#x %d %s", fd, e.Cloexec, f.Kind, f.Flags, f.Off, number.ReplaceAllString(f.Path, ""))
+			switch f.Kind {
+			case filePipe:
+				x := s.pipes.get(max(f.In, f.Out))
+				fmt.Fprintf(&b, " %q %d", x.Buf.Data, x.size())
+			case fileSocket:
+				x := s.socks.get(f.Sock)
+				fmt.Fprintf(&b, " %v %v %d %v", x.State, x.Opts, x.Held, x.Other >= 0)
+			case fileEvent:
+				fmt.Fprintf(&b, " %d", f.Count)
+			case fileEpoll:
+				fmt.Fprintf(&b, " %d", len(f.Watch))
+			}
+			if under(f.Path, "/proc") && f.Back != nil {
+				fmt.Fprintf(&b, " %q", f.Back.Data)
+			}
+			b.WriteString("\n")
+			if f.Node != 0 && f.Kind != fileDir {
+				s.leftNode(&b, f.Path, f.Node)
+			}
+		}
+	}
+	s.leftNode(&b, "", rootNode)
+	for i := range s.segments.rows {
+		if g := s.segments.get(i); g != nil {
+			h := *g
+			h.Obj = 0
+			fmt.Fprintf(&b, "segment %+v\n", h)
+		}
+	}
+	return fmt.Sprintf("%s%s", b.String(), s.Stdout().Data)
+}
+
+// alike: two systems are so alike that there is no need to look at what is left of each.
+func alike(s, u *System) bool {
+	if len(s.procs) != len(u.procs) || len(s.tasks) != len(u.tasks) {
+		return false
+	}
+	for i, p := range s.procs {
+		q := u.procs[i]
+		if !same(&p.process, &q.process) || (p.Mem == nil) != (q.Mem == nil) || p.Mem != nil && !slices.EqualFunc(p.Mem.Areas(), q.Mem.Areas(), func(a, b *mem.Area) bool { return *a == *b }) {
+			return false
+		}
+	}
+	return sameTable(&s.files, &u.files) && sameTable(&s.pipes, &u.pipes) && sameTable(&s.socks, &u.socks) && sameTable(&s.segments, &u.segments) &&
+		sameTable(&s.nodes, &u.nodes) && s.out == u.out
+}
+
+// unlike are the lines of one text that the other has not.
+func unlike(l, r string) string {
+	var out []string
+	for i, text := range []string{l, r} {
+		for _, line := range strings.Split(text, "\n") {
+			if !slices.Contains(strings.Split([]string{r, l}[i], "\n"), line) {
+				out = append(out, fmt.Sprintf("%d: %.400s", i, line))
+			}
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// leftNode is inode i with all below it.
+func (s *System) leftNode(b *strings.Builder, path string, i int) {
+	n := s.nodes.get(i)
+	fmt.Fprintf(b, "%s: %o %d %d %d %d %s %q", path, n.Mode, n.Nlink, n.Size, n.Mtime, n.Ctime, n.Target, n.Xattrs)
+	if n.Mode&unix.S_IFMT == unix.S_IFREG {
+		fmt.Fprintf(b, " %q", bytes.TrimRight(s.readNode(i, 0, 4096).Data, "\x00"))
+	}
+	b.WriteString("\n")
+	for _, name := range slices.Sorted(maps.Keys(n.Ents)) {
+		if n.Ents[name] != whiteout {
+			s.leftNode(b, path+"/"+name, n.Ents[name])
+		}
+	}
 }
 
 // Two calls of two tasks, in both orders: where one of them returns something else, the order is noticed, in whichever order they came.
@@ -465,11 +579,16 @@ func TestOrderPairs(t *testing.T) {
 				if threads && j < i {
 					continue
 				}
-				x, why := pairOf(s, [2]pairCall{a, b}, 0)
-				y, because := pairOf(s, [2]pairCall{a, b}, 1)
+				u, x, why := pairOf(s, [2]pairCall{a, b}, 0)
+				v, y, because := pairOf(s, [2]pairCall{a, b}, 1)
 				pairs++
 				if why != "" {
 					noted++
+				}
+				if (why == "" || because == "") && !alike(u, v) {
+					if l, r := left(u), left(v); l != r && x == y {
+						t.Errorf("threads %v: %s and %s: no steps without order (%q, %q), but leave behind\n%s", threads, a.name, b.name, why, because, unlike(l, r))
+					}
 				}
 				if x == y {
 					continue
@@ -487,6 +606,80 @@ func TestOrderPairs(t *testing.T) {
 	}
 }
 
+// Every call has a row, every row is of calls, and of several rows all but the last have a condition.
+func TestAccessRows(t *testing.T) {
+	for _, r := range calls {
+		rows := accessRows[r.name]
+		if len(rows) == 0 {
+			t.Errorf("%s: no row in ordertable.go says what it asks for and changes", r.name)
+		}
+		for i, row := range rows {
+			if (accesses[row].only == nil) != (i == len(rows)-1) {
+				t.Errorf("%s: row %d", r.name, i)
+			}
+		}
+		if r.do == nil && accesses[rows[0]].step != touchAnything {
+			t.Errorf("%s: is not modelled, and does not touch anything", r.name)
+		}
+	}
+	for name := range accessRows {
+		if !slices.ContainsFunc(calls, func(r syscallRow) bool { return r.name == name }) {
+			t.Errorf("%s: a row, but no call", name)
+		}
+	}
+	for _, x := range accesses {
+		for _, word := range strings.Fields(x.asks + " " + x.changes) {
+			if things[word].key == "" {
+				t.Errorf("%s: %q is no thing", x.calls, word)
+			}
+		}
+	}
+}
+
+// What rows say is what is noted: each word by one of the samples at least, and no thing is changed that the row of the sample does not name.
+func TestAccessNoted(t *testing.T) {
+	words := map[string]string{}
+	for word, x := range things {
+		words[x.key] = word
+	}
+	missing := map[string]bool{}
+	for i, x := range accesses {
+		for _, call := range strings.Fields(x.calls) {
+			for _, word := range strings.Fields(x.asks + " " + x.changes) {
+				if notPaired[call] == "" {
+					missing[fmt.Sprintf("%s, row %d: %s", call, i, word)] = true
+				}
+			}
+		}
+	}
+	for _, threads := range []bool{true, false} {
+		base := parted(t, threads)
+		for _, p := range pairCalls {
+			s := base.Fork()
+			p.step(s, 0)
+			c := call{s: s, p: s.procs[0], t: s.tasks[0]}
+			for i, slot := range []ir.Slot{ir.RDI, ir.RSI, ir.RDX, ir.R10, ir.R8, ir.R9} {
+				c.a[i] = c.t.CPU.R[slot]
+			}
+			name, _, _ := strings.Cut(p.name, " ")
+			row := c.accessOf(name)
+			for key, x := range s.order.objects {
+				at := strings.LastIndexByte(key, ' ')
+				word := words[key[:max(at, 0)]]
+				if old := base.order.objects[key]; word == "" || x == old {
+					continue
+				} else if changed := len(x.writes) > 0 && (old == nil || !slices.Equal(x.writes, old.writes)); changed && word != "mappings" && !strings.Contains(row.changes, word) {
+					t.Errorf("%s changes %q, and its row does not say so", p.name, word)
+				}
+				delete(missing, fmt.Sprintf("%s, row %d: %s", name, slices.IndexFunc(accesses, func(y access) bool { return y.calls == row.calls && y.asks == row.asks && y.changes == row.changes }), word))
+			}
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("no sample shows %s", what)
+	}
+}
+
 // Every call of the table that does something has a sample, or a reason.
 func TestOrderPairsAll(t *testing.T) {
 	have := map[string]bool{}
@@ -497,7 +690,7 @@ func TestOrderPairsAll(t *testing.T) {
 		if row := rowOf(p.nr); row == nil || row.name != name || len(p.args) > row.nargs {
 			t.Errorf("%s is not what it says", p.name)
 		}
-		if r, _ := pairOf(s, [2]pairCall{p, p}, 0); strings.HasPrefix(r[0], "unsupported") {
+		if _, r, _ := pairOf(s, [2]pairCall{p, p}, 0); strings.HasPrefix(r[0], "unsupported") {
 			t.Errorf("%s: %s", p.name, r[0])
 		}
 	}

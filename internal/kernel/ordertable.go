@@ -23,6 +23,10 @@ const (
 	touchAnything              // what there is
 )
 
+func (t touch) String() string {
+	return [...]string{"", "the file of its descriptor", "files by name", "files by name, changed", "files that it waits for", "open files", "processes", "segments", "memory", "anything"}[t]
+}
+
 // access is a row: what calls ask for and what they change, in words of things; a call that only asks has a row as well as one that changes. With
 // only, the row is of those calls for which it holds; the first that holds counts.
 //
@@ -69,7 +73,8 @@ var accesses = []access{
 
 	{calls: `read readv pread64 preadv write writev pwrite64 pwritev lseek ftruncate fallocate getdents64 fsetxattr fremovexattr fgetxattr flistxattr fchmod fchown
 		fstat flock ioctl sendfile splice copy_file_range`, step: touchFile},
-	{calls: `connect shutdown bind listen getsockname getpeername setsockopt getsockopt sendto recvfrom sendmsg recvmsg`, step: touchFile},
+	{calls: `bind`, step: touchFile, asks: "mask"},
+	{calls: `connect shutdown listen getsockname getpeername setsockopt getsockopt sendto recvfrom sendmsg recvmsg`, step: touchFile},
 	{calls: `accept accept4`, step: touchFile, asks: "limits", changes: "numbers"},
 	{calls: `fsync fdatasync readahead fadvise64 fstatfs`},
 
