@@ -158,7 +158,7 @@ func (c *call) proc(name, path string) {
 // procShows are the things that files of /proc/PID show.
 var procShows = map[string]string{
 	"fd": "numbers", "cwd": "folder", "limits": "limits", "maps": "mappings", "smaps": "mappings", "statm": "mappings", "comm": "name",
-	"stat": "name parent group priority state", "status": "name parent handlers numbers state mask",
+	"stat": "name parent group priority state", "status": "name parent ids handlers numbers state mask",
 }
 
 // opens are the flags of a call that opens a file.

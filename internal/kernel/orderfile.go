@@ -29,6 +29,7 @@ func (c *call) lookups(name string, changes bool, err error) {
 		return
 	}
 	c.thing(name, "folder", c.p.PID, false)
+	c.thing(name, "ids", c.p.PID, false)
 	for _, path := range o.way {
 		c.file(path, 0, false, c.step(name, path))
 		if strings.Contains(path, "/fd/") || strings.HasSuffix(path, "/cwd") {

@@ -260,7 +260,7 @@ var pairCalls = []pairCall{
 	pc("sysinfo", unix.SYS_SYSINFO, out{}),
 	pc("times", unix.SYS_TIMES, out{}),
 	pc("getuid", unix.SYS_GETUID), pc("getgid", unix.SYS_GETGID), pc("geteuid", unix.SYS_GETEUID), pc("getegid", unix.SYS_GETEGID),
-	pc("setuid", unix.SYS_SETUID, os.Getuid()), pc("setgid", unix.SYS_SETGID, os.Getgid()),
+	pc("setgroups", unix.SYS_SETGROUPS, 0, 0), pc("setuid", unix.SYS_SETUID, os.Getuid()), pc("setgid", unix.SYS_SETGID, os.Getgid()),
 	pc("setreuid", unix.SYS_SETREUID, os.Getuid(), os.Getuid()), pc("setregid", unix.SYS_SETREGID, os.Getgid(), os.Getgid()),
 	pc("setresuid", unix.SYS_SETRESUID, os.Getuid(), os.Getuid(), os.Getuid()), pc("setresgid", unix.SYS_SETRESGID, os.Getgid(), os.Getgid(), os.Getgid()),
 	pc("getgroups", unix.SYS_GETGROUPS, 8, out{}), pc("getresuid", unix.SYS_GETRESUID, out{}, out{}, out{}), pc("getresgid", unix.SYS_GETRESGID, out{}, out{}, out{}),
@@ -576,7 +576,7 @@ func TestOrderPairs(t *testing.T) {
 		pairs, differ, noted, missed := 0, 0, 0, 0
 		for i, a := range pairCalls {
 			for j, b := range pairCalls {
-				if threads && j < i {
+				if j < i && (threads || os.Getenv("SYMCHEF_SLOW") != "1") { // a parent and its child are not quite alike
 					continue
 				}
 				u, x, why := pairOf(s, [2]pairCall{a, b}, 0)

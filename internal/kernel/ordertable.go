@@ -58,8 +58,7 @@ var accesses = []access{
 	// What nobody else changes: time, random bytes, numbers of tasks, what a task has of its own, what the environment says.
 	{calls: `getpid gettid uname gettimeofday time clock_gettime clock_getres getrusage times getrandom getcpu sync sched_yield nanosleep clock_nanosleep
 		arch_prctl set_tid_address set_robust_list sigaltstack rt_sigprocmask rt_sigreturn
-		sched_setparam sched_getparam sched_setscheduler sched_getscheduler sched_get_priority_max sched_get_priority_min sched_setaffinity sched_getaffinity
-		getuid getgid geteuid getegid getgroups getresuid getresgid setuid setgid setreuid setregid setgroups setresuid setresgid`},
+		sched_setparam sched_getparam sched_setscheduler sched_getscheduler sched_get_priority_max sched_get_priority_min sched_setaffinity sched_getaffinity`},
 	// What is refused whatever the arguments are.
 	{calls: `ptrace syslog uselib ustat sysfs vhangup modify_ldt pivot_root _sysctl adjtimex chroot acct settimeofday mount umount2 swapon swapoff reboot sethostname
 		setdomainname iopl ioperm init_module delete_module quotactl io_setup io_destroy remap_file_pages clock_settime mbind get_mempolicy kexec_load add_key
@@ -97,6 +96,8 @@ var accesses = []access{
 	{calls: `fchdir`, changes: "folder"},
 	{calls: `getcwd`, asks: "folder"},
 	{calls: `umask`, changes: "mask"},
+	{calls: `getuid getgid geteuid getegid getgroups getresuid getresgid`, asks: "ids"},
+	{calls: `setuid setgid setreuid setregid setgroups setresuid setresgid`, changes: "ids"},
 	{calls: `rt_sigaction`, only: null(1), asks: "handlers"},
 	{calls: `rt_sigaction`, changes: "handlers"},
 	{calls: `getitimer timer_gettime timer_getoverrun`, asks: "timers"},
@@ -155,6 +156,7 @@ var things = map[string]thing{
 	"numbers":  {"a descriptor", true, "descriptors"}, // which descriptors there are
 	"folder":   {"what its process has", true, "folder of"},
 	"mask":     {"what its process has", true, "mask of"},
+	"ids":      {"what its process has", true, "ids of"}, // of user and groups
 	"handlers": {"what its process has", true, "handlers of"},
 	"timers":   {"what its process has", true, "timers of"},
 	"state":    {"what its process has", true, "state of"},
