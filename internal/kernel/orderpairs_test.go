@@ -15,6 +15,7 @@ import (
 
 	"symchef/internal/ir"
 	"symchef/internal/mem"
+	"symchef/internal/seed"
 )
 
 // What the tasks of TestOrderPairs have before they part: descriptors, by number, memory and a segment.
@@ -351,8 +352,8 @@ var notPaired = map[string]string{
 	"tkill": "signals conflict with whatever there is", "tgkill": "as tkill", "pidfd_send_signal": "as tkill", "getrandom": "random bytes are as the environment has them",
 }
 
-// parted is a system of two tasks, threads or processes, that have all of the above.
-func parted(t *testing.T, threads bool) *System {
+// parted is a system of two tasks, threads or processes, that have all of the above, and of which the first has made some calls before they parted.
+func parted(t *testing.T, threads bool, before ...pairCall) *System {
 	m := boot(t, Config{Cwd: t.TempDir()})
 	m.TrackOrder()
 	fd := func(want int, v uint64) {
@@ -399,6 +400,12 @@ func parted(t *testing.T, threads bool) *System {
 	}
 	m.must(unix.SYS_SHMGET, 5, 4096, unix.IPC_CREAT|0o600)
 	m.must(unix.SYS_TIMER_CREATE, 1, m.words(0, 1<<32, 0), two)
+	for _, p := range before {
+		if r := p.step(m.System, 0); r == "waits" || r == "killed" || strings.HasPrefix(r, "unsupported") {
+			return nil
+		}
+	}
+	m.Current().CPU.PC = text + 2
 	if threads {
 		m.must(unix.SYS_CLONE, unix.CLONE_VM|unix.CLONE_FS|unix.CLONE_FILES|unix.CLONE_SIGHAND|unix.CLONE_THREAD|unix.CLONE_SYSVSEM, scratch+1<<20-8192, 0, 0, 0)
 	} else {
@@ -569,40 +576,64 @@ func (s *System) leftNode(b *strings.Builder, path string, i int) {
 	}
 }
 
-// Two calls of two tasks, in both orders: where one of them returns something else, the order is noticed, in whichever order they came.
+// pairCounts are how many pairs of calls were tried, how many of these differ, and how many are noted.
+type pairCounts struct{ pairs, differ, noted int }
+
+// inOrder makes two calls in both orders.
+func (n *pairCounts) inOrder(t *testing.T, s *System, what string, a, b pairCall) {
+	u, x, why := pairOf(s, [2]pairCall{a, b}, 0)
+	v, y, because := pairOf(s, [2]pairCall{a, b}, 1)
+	n.pairs++
+	if why != "" {
+		n.noted++
+	}
+	if x != y {
+		n.differ++
+	}
+	switch {
+	case why != "" && because != "":
+	case x != y:
+		t.Errorf("%s: %s and %s: no steps without order (%q, %q), but\n%.300q,\nthe other way round\n%.300q", what, a.name, b.name, why, because, x, y)
+	case !alike(u, v):
+		if l, r := left(u), left(v); l != r {
+			t.Errorf("%s: %s and %s: no steps without order (%q, %q), but they leave behind\n%s", what, a.name, b.name, why, because, unlike(l, r))
+		}
+	}
+}
+
+// Two calls of two tasks, in both orders: where one of them returns something else, or something else is left, the order is noticed, in whichever order they
+// came. All pairs, and random ones behind a third call.
 func TestOrderPairs(t *testing.T) {
+	r := seed.Rand(t)
+	slow := os.Getenv("SYMCHEF_SLOW") == "1"
 	for _, threads := range []bool{true, false} {
-		s := parted(t, threads)
-		pairs, differ, noted, missed := 0, 0, 0, 0
+		what := map[bool]string{true: "threads", false: "processes"}[threads]
+		s, n := parted(t, threads), pairCounts{}
 		for i, a := range pairCalls {
 			for j, b := range pairCalls {
-				if j < i && (threads || os.Getenv("SYMCHEF_SLOW") != "1") { // a parent and its child are not quite alike
-					continue
-				}
-				u, x, why := pairOf(s, [2]pairCall{a, b}, 0)
-				v, y, because := pairOf(s, [2]pairCall{a, b}, 1)
-				pairs++
-				if why != "" {
-					noted++
-				}
-				if (why == "" || because == "") && !alike(u, v) {
-					if l, r := left(u), left(v); l != r && x == y {
-						t.Errorf("threads %v: %s and %s: no steps without order (%q, %q), but leave behind\n%s", threads, a.name, b.name, why, because, unlike(l, r))
-					}
-				}
-				if x == y {
-					continue
-				}
-				differ++
-				if why == "" || because == "" {
-					missed++
-					if missed < 400 {
-						t.Errorf("threads %v: %s and %s: no steps without order (%q, %q), but\n%.300q,\nthe other way round\n%.300q", threads, a.name, b.name, why, because, x, y)
-					}
+				if j >= i || slow && !threads { // a parent and its child are not quite alike
+					n.inOrder(t, s, what, a, b)
 				}
 			}
 		}
-		t.Logf("threads %v: %d pairs, %d of which differ, %d of which are noted, %d missed", threads, pairs, differ, noted, missed)
+		t.Logf("%s: %d pairs, %d of which differ, %d of which are noted", what, n.pairs, n.differ, n.noted)
+		n = pairCounts{}
+		prefixes, each := 10, 300
+		if slow {
+			prefixes, each = len(pairCalls), 600
+		}
+		for i := range prefixes {
+			if !slow {
+				i = r.IntN(len(pairCalls))
+			}
+			first := pairCalls[i]
+			if s := parted(t, threads, first); s != nil {
+				for range each {
+					n.inOrder(t, s, what+" behind "+first.name, pairCalls[r.IntN(len(pairCalls))], pairCalls[r.IntN(len(pairCalls))])
+				}
+			}
+		}
+		t.Logf("%s behind a third call: %d pairs, %d of which differ, %d of which are noted", what, n.pairs, n.differ, n.noted)
 	}
 }
 
