@@ -55,12 +55,19 @@ run <- function() list(NULL, TRUE, NA, 1L, -2L, 1:3, 1.5, c(-Inf, 0), "a", c("b"
 	if got := r.returned(t).String(); got != want {
 		t.Errorf("%s %s\n%s, want\n%s", r.Kind, r.Message, got, want)
 	}
-	r = run("f <- function(n) {\n  if (n > 1) f(n - 1)\n  else base::stop('s')\n}\nrun <- function() {\n  x <- 1\n  f(2)\n}\n")
-	var frames []string
-	for _, f := range r.Frames {
-		frames = append(frames, filepath.Base(f))
-	}
-	if got, want := strings.Join(frames, " "), "test.R:7:run test.R:2:f test.R:2:f"; got != want {
-		t.Errorf("%s, want %s", got, want)
+	for text, want := range map[string]string{ // errors that R itself raises
+		"f <- function(x) {\n  y <- x[[5]]\n  y\n}\nrun <- function() {\n  f(list(1))\n}\n":                                "test.R:6:run test.R:2:f",
+		"f <- function(x) {\n  x\n}\nrun <- function() {\n  f(list(1)[[4]])\n}\n":                                          "test.R:5:run test.R:5:run",
+		"run <- function() {\n  sapply(1:2, function(i) {\n    undefined + i\n  })\n}\n":                                   "test.R:2:run test.R:3:FUN",
+		"f <- function(n) {\n  if (n > 1) f(n - 1)\n  else base::stop('s')\n}\nrun <- function() {\n  x <- 1\n  f(2)\n}\n": "test.R:7:run test.R:2:f test.R:2:f",
+	} {
+		r = run(text)
+		var frames []string
+		for _, f := range r.Frames {
+			frames = append(frames, filepath.Base(f))
+		}
+		if got := strings.Join(frames, " "); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

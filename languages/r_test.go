@@ -69,7 +69,7 @@ func TestRReplay(t *testing.T) {
 		return r
 	}
 	r := run(test)
-	if want := []string{"a 1 TRUE " + text, ""}; r.Kind != "exception" || r.Type != "simpleError" || r.Message != "m\x01\"\\\n\x7fé (test.R:12)" || !slices.Equal(r.Log, want) || r.stdout != "out\nat the end\n" || r.status != 0 {
+	if want := []string{"a 1 TRUE " + text, ""}; r.Kind != "exception" || r.Type != "simpleError" || r.Message != "m\x01\"\\\n\x7fé" || !slices.Equal(r.Log, want) || r.stdout != "out\nat the end\n" || r.status != 0 {
 		t.Errorf("%+v", r)
 	}
 	for text, want := range map[string]string{

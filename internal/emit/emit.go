@@ -77,7 +77,8 @@ type entry struct {
 	Name    string // see ordered
 	Inputs  string // code: a table by name
 	Raises  string // code: nothing or a string
-	Returns string // code: what the test returns, ... where that is not told
+	Told    bool   // what the test returns is known
+	Returns string // code: that, if it is
 	Type    string // the type of a finding's exception; empty: it has none
 	Finding string // empty if the case passes
 	Comment string // Finding on one line
@@ -113,6 +114,9 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 	if err != nil {
 		return err
 	}
+	if dir := filepath.Dir(g.Path); dir != "/" {
+		lang.folder = dir + "/"
+	}
 	format, err := lang.template(d.Formats[at].Template)
 	if err != nil {
 		return err
@@ -127,7 +131,7 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 		Function: "test_" + strings.TrimPrefix(ident(g.Name), "test_"),
 	}
 	findings := 0
-	sorted, names := ordered(tests)
+	sorted, names := ordered(tests, lang)
 	for i, t := range sorted {
 		if why := cmp.Or(omit(t), doubts[t.ID]); why != "" {
 			out.Omitted = append(out.Omitted, t.ID+": "+oneLine(why))
@@ -166,9 +170,9 @@ func (w *writer) newEntry(t testcase.Test) (entry, error) {
 	if err != nil {
 		return entry{}, fmt.Errorf("test %s: %w", t.ID, err)
 	}
-	e := entry{ID: t.ID, Inputs: inputs, Raises: w.code(noneRule, nil), Returns: "..."}
-	if literal, ok := t.Returned.Literal(); ok && t.Outcome.Kind == testcase.OK {
-		e.Returns = literal
+	e := entry{ID: t.ID, Inputs: inputs, Raises: w.code(noneRule, nil)}
+	if t.Outcome.Kind == testcase.OK {
+		e.Returns, e.Told = w.returned(t.Returned)
 	}
 	if k := t.Outcome.Kind; k == testcase.Crash || k == testcase.Hang || t.Outcome.ExitStatus != 0 || k == testcase.Exit {
 		e.NotRun = t.Outcome.String()
@@ -177,7 +181,11 @@ func (w *writer) newEntry(t testcase.Test) (entry, error) {
 	case t.Outcome.Kind == testcase.Expected:
 		e.Raises = w.code(textRule, string(t.Outcome.Type))
 	case t.Outcome.Failing():
-		e.Finding, e.Type = t.Outcome.String(), string(t.Outcome.Type)
+		o := t.Outcome
+		if w.folder != "" { // it may be another elsewhere
+			o.Message = strings.ReplaceAll(o.Message, w.folder, "")
+		}
+		e.Finding, e.Type = o.String(), string(o.Type)
 		e.Comment = oneLine(e.Finding)
 	}
 	return e, nil

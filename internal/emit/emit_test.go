@@ -180,13 +180,13 @@ func TestRuns(t *testing.T) {
 			if out, err := run(c.source); err != nil {
 				t.Errorf("%s %s: %v\n%s", f, c.name, err, out)
 			}
-			for _, gone := range []string{`raise ValueError("no\n")`, `raise Bad()`, `raise KeyError(s)`} {
-				fixed := strings.Replace(c.source, gone, "pass", 1)
+			for _, x := range [][2]string{{`raise ValueError("no\n")`, "pass"}, {`raise ValueError("no\n")`, "1 / 0"}, {`raise Bad()`, "pass"}, {`raise KeyError(s)`, "pass"}} {
+				fixed := strings.Replace(c.source, x[0], x[1], 1)
 				if fixed == c.source {
 					continue
 				}
 				if out, err := run(fixed); err == nil {
-					t.Errorf("%s %s: still green without %s\n%s", f, c.name, gone, out)
+					t.Errorf("%s %s: still green with %s in the place of %s\n%s", f, c.name, x[1], x[0], out)
 				}
 			}
 		}

@@ -92,7 +92,7 @@ func writeProgram(w io.Writer, f Format, name string, g testcase.Target, tests [
 	}
 	d := programFile{Test: printable(filepath.Base(g.Path)), File: printable(shown), Program: row.locate(name, g.Path), Cwd: row.bytes([]byte(g.Cwd))}
 	findings := 0
-	sorted, names := ordered(tests)
+	sorted, names := ordered(tests, nil)
 	for i, t := range sorted {
 		if why := cmp.Or(omit(t), doubts[t.ID]); why != "" {
 			d.Omitted = append(d.Omitted, t.ID+": "+oneLine(why))
@@ -172,7 +172,7 @@ func shLocate(emitted, tested string) string {
 // Corpus is the test cases of a target as the files of a fuzzer's corpus, by name: the bytes of the one input, or a folder of the input's name for each of several.
 func Corpus(tests []testcase.Test) (map[string][]byte, error) {
 	out := map[string][]byte{}
-	sorted, names := ordered(tests)
+	sorted, names := ordered(tests, nil)
 	for i, t := range sorted {
 		if omit(t) != "" {
 			continue

@@ -212,7 +212,7 @@ func TestNames(t *testing.T) {
 	tests = append(tests, lua)
 	want := "crashes_SIGSEGV raises_x_long_long_long_long_long_long_long_long_long_long_l raises_ValueError_no_after_three raises_error_too_long raises_Odd_for_B raises_Odd_for_b_2 " +
 		"returns_None_for_x passes_for_a_at passes_for_aaa exits_3"
-	_, names := ordered(tests)
+	_, names := ordered(tests, nil)
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -221,7 +221,7 @@ func TestNames(t *testing.T) {
 			tests[i], tests[j] = tests[j], tests[i]
 		}
 	}
-	if _, again := ordered(tests); strings.Join(again, " ") != strings.Join(names, " ") {
+	if _, again := ordered(tests, nil); strings.Join(again, " ") != strings.Join(names, " ") {
 		t.Errorf("in another order: %s", again)
 	}
 }

@@ -69,6 +69,9 @@ func TestTestthatRuns(t *testing.T) {
 	}
 	var tests []testcase.Test
 	for _, x := range sample("simpleError") {
+		if x.Outcome.Failing() {
+			x.Outcome.Type = "simpleError"
+		}
 		x.Inputs = append(x.Inputs, testcase.Int("n", 7), testcase.Int("a b", 1), testcase.Float("x", 0.1), testcase.Float("if", math.Inf(-1)))
 		tests = append(tests, x)
 	}
@@ -90,9 +93,10 @@ func TestTestthatRuns(t *testing.T) {
 			if out, err := run(rBody); err != nil {
 				t.Errorf("%v %s: %v\n%s", c, name, err, out)
 			}
-			for _, gone := range []string{`stop("unlucky")`, `stop("no\n")`, `stopifnot(s != "ass")`} {
-				if out, err := run(strings.Replace(rBody, gone, "NULL", 1)); err == nil {
-					t.Errorf("%v %s: still green without %s\n%s", c, name, gone, out)
+			for gone, by := range map[string]string{`stop("unlucky")`: "NULL", `stop("no\n")`: "NULL", `stopifnot(s != "ass")`: "NULL",
+				`if (s == "val")`: `if (s == "val") stop(structure(class = c("other", "error", "condition"), list(message = "no", call = NULL)));`} {
+				if out, err := run(strings.Replace(rBody, gone, by, 1)); err == nil {
+					t.Errorf("%v %s: still green with %q in the place of %s\n%s", c, name, by, gone, out)
 				}
 			}
 		}

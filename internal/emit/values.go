@@ -40,9 +40,12 @@ type place struct {
 
 // writer writes values of a language. The first failure of a rule stays in err.
 type writer struct {
+	kind  testcase.TargetKind // the language
 	rules *template.Template
 	files fs.FS // the folder with its templates
 	err   error
+	// folder is that of the tested file, with a slash; empty: not known.
+	folder string
 }
 
 func newWriter(d *interp.Desc) (*writer, error) {
@@ -50,7 +53,7 @@ func newWriter(d *interp.Desc) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{files: files}
+	w := &writer{kind: testcase.TargetKind(d.Language), files: files}
 	w.rules, err = template.New("values").Funcs(vocabulary).Funcs(template.FuncMap{
 		"text":      func(v any) (string, error) { return w.apply(textRule, v) },
 		"exception": func(v any) (string, error) { return w.apply(exceptionRule, v) },
@@ -74,7 +77,7 @@ func (w *writer) code(rule string, v any) string {
 	return s
 }
 
-// literal is the input's value as an expression. A choice is its index, from 0: only the test knows the options.
+// literal is the input's value as an expression. A choice that has none is code that takes it from the options, which only the test knows.
 func (w *writer) literal(in testcase.Input) (string, error) {
 	var rule string
 	var v any
@@ -98,7 +101,10 @@ func (w *writer) literal(in testcase.Input) (string, error) {
 	case testcase.TypeChoice:
 		var n int
 		n, err = in.Choice()
-		rule, v = integerRule, int64(n)
+		if code, told := w.returned(in.Chosen); told && err == nil {
+			return code, nil
+		}
+		rule, v = optionRule, option{n, n + 1}
 	default:
 		return "", fmt.Errorf("input %s: a test of a language has no input of type %s", in.Name, in.Type)
 	}
@@ -147,9 +153,11 @@ var vocabulary = template.FuncMap{
 	"digits":   func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
 	"hex":      func(v float64) string { return strconv.FormatFloat(v, 'x', -1, 64) },
 	"infinite": func(v float64) bool { return math.IsInf(v, 0) },
+	"decimal":  testcase.FloatText, // the shortest digits with a point or an exponent
 	"whole":    func(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1<<53 },
 	// Texts: replace TEXT OLD NEW...; one of the words of a list; a regular expression that matches; any of these characters in it.
 	"replace": func(s string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(s) },
+	"join":    func(list []string) string { return strings.Join(list, ", ") },
 	"among":   func(s, words string) bool { return slices.Contains(strings.Fields(words), s) },
 	"matches": func(re, s string) (bool, error) { return regexp.MatchString(re, s) },
 	"hasAny":  func(s, chars string) bool { return strings.ContainsAny(s, chars) },

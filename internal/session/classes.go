@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"symchef/internal/emit"
 	"symchef/internal/rundir"
 	"symchef/internal/testcase"
 )
@@ -23,7 +24,7 @@ func (r *run) foundClasses() (out []rundir.Class) {
 	}
 	v := view{read: outputs(r.w)}
 	if r.t != nil {
-		v.cwd = strings.TrimSuffix(r.t.tc.Cwd, "/") + "/"
+		v.cwd, v.kind = strings.TrimSuffix(r.t.tc.Cwd, "/")+"/", r.t.tc.Kind
 	}
 	for _, g := range groups {
 		o := g.example.Outcome
@@ -47,6 +48,7 @@ func orderClasses(l []rundir.Class) {
 type view struct {
 	read func(digest string) []byte // what was written
 	cwd  string                     // with a slash at its end
+	kind testcase.TargetKind
 }
 
 // showing are the parts of what a user sees, but for the outcome: what tells two of them apart, and how one is shown.
@@ -54,8 +56,8 @@ var showing = [...]struct {
 	key  func(o testcase.Observation) string
 	show func(v view, o testcase.Observation) string
 }{
-	{func(o testcase.Observation) string { return string(o.Returned) }, func(_ view, o testcase.Observation) string {
-		return "returned " + cmp.Or(o.Returned.String(), "nothing that is told")
+	{func(o testcase.Observation) string { return string(o.Returned) }, func(v view, o testcase.Observation) string {
+		return "returned " + cmp.Or(emit.Shown(v.kind, o.Returned), "nothing that is told")
 	}},
 	{func(o testcase.Observation) string { return o.OutputSHA256 }, func(v view, o testcase.Observation) string {
 		return fmt.Sprintf("stdout %q", firstOf(v.read(o.OutputSHA256)))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"symchef/internal/device"
+	"symchef/internal/emit"
 	"symchef/internal/explore"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
@@ -51,8 +52,8 @@ func firstLine(s string) string {
 	return line
 }
 
-// inputsOf evaluates the inputs of s under its model.
-func inputsOf(ctx *expr.Ctx, s *state.State) []testcase.Input {
+// inputsOf evaluates the inputs of s, of a test of the language kind, under its model.
+func inputsOf(ctx *expr.Ctx, kind testcase.TargetKind, s *state.State) []testcase.Input {
 	ctx.NewEval()
 	val := func(r expr.Ref) uint64 { return ctx.EvalMemo(r, s.Model) }
 	var out []testcase.Input
@@ -76,7 +77,8 @@ func inputsOf(ctx *expr.Ctx, s *state.State) []testcase.Input {
 		case device.KindChoice:
 			chosen := testcase.Choice(name, int(in.Index))
 			if in.Chosen != nil {
-				chosen.Label = testcase.Value(in.Chosen.Eval(ctx, s.Model)).Sorted().String()
+				chosen.Chosen = testcase.Value(in.Chosen.Eval(ctx, s.Model)).Sorted()
+				chosen.Label = emit.Shown(kind, chosen.Chosen)
 			}
 			out = append(out, chosen)
 		}

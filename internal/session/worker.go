@@ -369,7 +369,7 @@ func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, streams) 
 		}
 	}
 	if w.r.t.desc != nil {
-		t.Inputs = inputsOf(w.ctx, s)
+		t.Inputs = inputsOf(w.ctx, w.r.t.tc.Kind, s)
 	} else {
 		t.Inputs = programInputs(w.ctx, s, w.r.o, len(w.r.t.tc.Argv)-w.r.o.ArgvCount)
 	}

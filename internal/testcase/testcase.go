@@ -91,8 +91,9 @@ type Input struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	// BytesHex is the raw bytes in lower-case hex.
 	BytesHex string `json:"bytes_hex,omitempty"`
-	// Label is what was chosen, as Value.String shows it; of a choice, where the library tells.
-	Label string `json:"label,omitempty"`
+	// Chosen is what was chosen, of a choice, where the library tells; Label shows it in the words of the test's language.
+	Chosen Value  `json:"chosen,omitempty"`
+	Label  string `json:"label,omitempty"`
 }
 
 func mustJSON(v any) json.RawMessage {

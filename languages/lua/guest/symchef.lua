@@ -29,7 +29,7 @@ local concat, sort = table.concat, table.sort
 local huge, math_type, least_integer, most_integer = math.huge, math.type, math.mininteger or -2 ^ 52, math.maxinteger or 2 ^ 52
 local open, stdout, stderr, io_type = io.open, io.stdout, io.stderr, io.type
 local write, read, flush, close, setvbuf = stdout.write, stdout.read, stdout.flush, stdout.close, stdout.setvbuf
-local getenv, exit = os.getenv, os.exit
+local getenv, exit, loaded = os.getenv, os.exit, package.loaded
 local getinfo, getmetatable, gethook, sethook = debug.getinfo, debug.getmetatable, debug.gethook, debug.sethook
 local load = loadstring or load
 local rawlen = rawlen or function(t) return #t end -- # is raw where there is no rawlen
@@ -795,6 +795,29 @@ local function expected(e)
   return false
 end
 
+-- Where a function of Lua is found by a name, in a module or among the globals: the first of its names, as modules have them; else where it is
+-- defined. A call in the place of a return leaves nothing that names it.
+local function name_of(at, file)
+  local found
+  local function look(names, prefix)
+    for name, v in next, names do
+      if type(name) == "string" and type(v) == "function" and rawequal(v, at.func) then
+        name = prefix .. name
+        if not found or #name < #found or #name == #found and name < found then
+          found = name
+        end
+      end
+    end
+  end
+  look(globals, "")
+  for module, names in next, loaded do
+    if type(module) == "string" and type(names) == "table" and not rawequal(names, globals) then
+      look(names, module .. ".")
+    end
+  end
+  return found or format("function <%s:%d>", match(file, "[^/]*$"), at.linedefined)
+end
+
 -- FILE:LINE:FUNCTION of the calls that lead to an error, outermost first; own are left out, and those in C. At most the
 -- innermost ones.
 local most_frames = 50
@@ -802,12 +825,12 @@ local most_frames = 50
 local function frames_of(from)
   local found = {}
   for level = from, from + 4 * most_frames do
-    local at = getinfo(level, "Sln")
+    local at = getinfo(level, "Slnf")
     if not at or #at.source == #own and at.source == own or #found == most_frames then
       break
-    elseif at.what ~= "C" and at.currentline then
+    elseif at.what ~= "C" and at.currentline > 0 then -- in 5.1 a call in the place of a return is a level without a line
       local file = byte(at.source) == 64 and sub(at.source, 2) or "[string]"
-      local name = at.what == "main" and "main chunk" or at.name or "?"
+      local name = at.what == "main" and "main chunk" or at.name or name_of(at, file)
       found[#found + 1] = format("%s:%d:%s", file, at.currentline, name)
     end
   end

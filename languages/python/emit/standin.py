@@ -10,7 +10,30 @@ class _Case:
 def _value(name, kind=None, options=None):
     n = _Case.used[name] = _Case.used.get(name, 0) + 1
     value = _Case.inputs[name if n == 1 else "%s#%d" % (name, n)]
-    return options[value] if kind == "choice" else value
+    return _chosen(value, options) if kind == "choice" else value
+
+
+def _chosen(value, options):
+    """The option that is the value, or that the function takes."""
+    if callable(value):
+        return value(options)
+    for option in options:
+        if _same(option, value):
+            return option
+    raise _Pruned("no option is %r" % (value,))
+
+
+def _same(value, told):
+    """Whether they are equal, and their parts of the same types."""
+    kind = {bytearray: bytes, frozenset: set}.get(type(value), type(value))
+    if kind is not type(told):
+        return False
+    if kind in (list, tuple):
+        return len(value) == len(told) and all(map(_same, value, told))
+    if kind is dict:
+        kinds = {k: type(k) for k in value}
+        return value.keys() == told.keys() and all(kinds[k] is type(k) and _same(value[k], told[k]) for k in told)
+    return value == told and (kind is not float or repr(value) == repr(told))
 
 
 class _Spec:
@@ -41,8 +64,9 @@ def _input(annotation):
 def _spec(function, name):
     """The annotation that makes a parameter an input, or None."""
     spec = function.__annotations__.get(name)
-    if isinstance(spec, str):
-        spec = eval(spec, function.__globals__)
+    for _ in range(2):  # text in quotes is text of text
+        if isinstance(spec, str):
+            spec = eval(spec, function.__globals__)
     for extra in getattr(spec, "__metadata__", ()):  # of typing.Annotated
         if _input(extra):
             return extra
@@ -187,5 +211,5 @@ def _check(inputs, raises, returns):
     else:
         if raises is not None:
             raise AssertionError("did not raise " + raises)
-        if returns is not ... and value != returns:
+        if returns is not ... and not _same(value, returns):
             raise AssertionError("returned %r, not %r" % (value, returns))

@@ -574,6 +574,17 @@ base::local({
   most_calls <- 200L
   most_frames <- 50L
 
+  # The innermost frame, from one on, of a function in whose text ref is; 0 if there is none.
+  holder <- function(ref, from, functions) {
+    for (at in rev(seq_len(from))) {
+      of <- attr(functions(at), "srcref")
+      if (!is.null(of) && identical(attr(of, "srcfile"), attr(ref, "srcfile")) && of[1L] <= ref[1L] && ref[3L] <= of[3L]) {
+        return(at)
+      }
+    }
+    0L
+  }
+
   # What led to the present call, outermost first: list(FILE, LINE, FUNCTION) of each call in a file whose lines are known.
   sites <- function(calls, parents, functions) {
     found <- list()
@@ -584,6 +595,9 @@ base::local({
       }
       source <- attr(ref, "srcfile")
       at <- parents[k] # the frame of the function that makes the call
+      if (at == 0L) { # R itself makes it: where the error is that it has found
+        at <- holder(ref, k - 1L, functions)
+      }
       name <- if (at > 0L && at <= length(calls)) calls[[at]][[1L]]
       name <- if (at > 0L && identical(functions(at), test_function)) {
         symchef$test
@@ -742,8 +756,6 @@ base::local({
     }
     known <- inherits(failed, expected) || any(vapply(expected, grepl, NA, message, fixed = TRUE))
     if (length(places) > 0L) {
-      place <- places[[length(places)]]
-      message <- paste0(message, " (", basename(place[[1L]]), ":", place[[2L]], ")")
       session$frames(vapply(places, function(p) paste0(p[[1L]], ":", p[[2L]], ":", p[[3L]]), ""))
     }
     kind <- attr(failed, "class")
