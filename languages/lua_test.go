@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"symchef/languages"
@@ -130,6 +131,46 @@ func TestLuaReturned(t *testing.T) {
 			}
 			if got := r.returned(t); want != "-" && got.String() != want {
 				t.Errorf("%s: %s: %s %s\n%s, want\n%s", lua, tt.name, r.Kind, r.Message, got, want)
+			}
+		}
+	}
+}
+
+// TestLuaFrames: what led to an error, in every Lua there is. A call in the place of a return leaves nothing that names the function; a module does.
+func TestLuaFrames(t *testing.T) {
+	dir := t.TempDir()
+	if err := languages.Extract(dir); err != nil {
+		t.Fatal(err)
+	}
+	test, in, out := filepath.Join(dir, "test.lua"), filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")
+	for name, text := range map[string]string{in: `{"version":1,"inputs":[]}`, filepath.Join(dir, "lib.lua"): "local M = {}\nfunction M.check(f) return f() end\nM.z_check = M.check\nreturn M\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, v := range []string{"5.4", "5.3", "5.2", "5.1"} {
+		lua := "/usr/bin/lua" + v
+		if _, err := os.Stat(lua); err != nil {
+			t.Logf("skipped: %s is not installed", lua)
+			continue
+		}
+		for text, want := range map[string]string{
+			"function global() error('x') end\nreturn function()\n  local y = global()\nend\n":                           "test.lua:3:test test.lua:1:global",
+			"function global() error('x') end\nreturn function() return global() end\n":                                  "test.lua:1:global",
+			"local lib = require 'lib'\nreturn function()\n  local x = lib.check(nil)\nend\n":                            "test.lua:3:test lib.lua:2:check",
+			"local lib = require 'lib'\nreturn function()\n  return lib.check(nil)\nend\n":                               "lib.lua:2:lib.check",
+			"local lib = require 'lib'\nreturn function()\n  return lib.check(function()\n    error('x')\n  end)\nend\n": "test.lua:4:function <test.lua:3>",
+		} {
+			if err := os.WriteFile(test, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, r := replayLua(t, lua, dir, test, in, out)
+			var got []string
+			for _, f := range r.Frames {
+				got = append(got, filepath.Base(f))
+			}
+			if got := strings.Join(got, " "); got != want {
+				t.Errorf("%s: %s, want %s", lua, got, want)
 			}
 		}
 	}

@@ -33,6 +33,8 @@ func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, text string }{
 		{"run", "name a test file or folder"},
 		{"run -k (a test_one.py", "-k (a: a parenthesis is not closed; want words with and, or, not and parentheses"},
+		{"run ::test_x", "\"::test_x\" names no file: want FILE::NAME"},
+		{"replay -j 0 .", "--workers 0: want 1 to 256"},
 		{"run -k other test_one.py", "-k other: none of 1 test is called so"},
 		{"run --nonsense test_one.py", "unknown flag: --nonsense"},
 		{"explore test_one.py", `unknown command "explore"`},

@@ -54,6 +54,11 @@ func TestManyTests(t *testing.T) {
 	if n := strings.Count(r.stderr, "\n"); n != 2 {
 		t.Errorf("%d lines on standard error, want one for each that cannot be run:\n%s", n, r.stderr)
 	}
+	r = b.run("run", "--out", "o", "-k", "plain", "more", "test_three.py").want(0, "1 test: 0 findings")
+	if r.stderr != "symchef: passed over without what -k asks for in them: 1 test file that cannot be loaded\n" {
+		t.Errorf("standard error: %s", r.stderr)
+	}
+	b.run("run", "--out", "o", "-k", "test_x or plain", "more", "test_three.py").want(0, "test_broken.py:2: syntax error", "1 test: 0 findings")
 
 	r = b.run("run", "--json", "--out", "o", "more/deep", "test_three.py::test_key").want(1)
 	valid(t, "runs.schema.json", r.stdout)

@@ -25,6 +25,7 @@ func replayCmd(status *int) *cobra.Command {
 	var id string
 	var asJSON bool
 	var replays how
+	var workers int
 	c := &cobra.Command{
 		Use:   "replay [flags] DIR",
 		Short: "Run the test cases of a run directory natively, confined, and compare",
@@ -34,6 +35,9 @@ func replayCmd(status *int) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			mode, unconfined := replays.confinement()
+			if workers < 1 || workers > maxWorkers {
+				return fmt.Errorf("--workers %d: want 1 to %d", workers, maxWorkers)
+			}
 			if replays == "none" {
 				return errors.New("--replay none: then there is nothing to do")
 			}
@@ -62,7 +66,7 @@ func replayCmd(status *int) *cobra.Command {
 			defer cleanup()
 			ctx, stop := interruptible()
 			defer stop()
-			rep, err := replay.Dir(ctx, r, w, tests, replay.Options{GuestLib: lib, Mode: mode, Unconfined: unconfined, Cause: session.Causes(r), Doubt: session.Doubts(r), Settle: session.Settle(tests)})
+			rep, err := replay.Dir(ctx, r, w, tests, replay.Options{GuestLib: lib, Mode: mode, Unconfined: unconfined, Parallel: workers, Cause: session.Causes(r), Doubt: session.Doubts(r), Settle: session.Settle(tests)})
 			if ctx.Err() != nil {
 				*status = session.StatusCtrlC
 			}
@@ -90,6 +94,7 @@ func replayCmd(status *int) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&id, "test", "", "only this test case")
+	c.Flags().IntVarP(&workers, "workers", "j", 2, "run this many test cases at a time")
 	replayFlags(c.Flags(), &replays)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdicts as JSON")
 	return c

@@ -9,6 +9,7 @@ package emit
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -150,8 +151,19 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 	if lang.err != nil {
 		return lang.err
 	}
+	if len(out.Cases) == 0 {
+		return noCase(out.Omitted)
+	}
 	out.Count = fmt.Sprintf("Cases: %d. Findings among them, expected to fail until they are fixed: %d.", len(out.Cases), findings)
 	return format.Execute(w, out)
+}
+
+// noCase says that there is nothing to write.
+func noCase(omitted []string) error {
+	if len(omitted) == 0 {
+		return errors.New("there is no test case to write")
+	}
+	return fmt.Errorf("no test case can be written: %s", strings.Join(omitted, "; "))
 }
 
 // omit says why t cannot be a case of a test file, or is empty.

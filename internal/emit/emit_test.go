@@ -219,6 +219,8 @@ func TestRefuses(t *testing.T) {
 		"program": Write(&bytes.Buffer{}, Unittest, "x.py", program, nil, nil),
 		"script":  Write(&bytes.Buffer{}, Shell, "x.sh", g, nil, nil),
 		"name":    Write(&bytes.Buffer{}, Pytest, "x.py", nameless, nil, nil),
+		"nothing": Write(&bytes.Buffer{}, Pytest, "x.py", g, nil, nil),
+		"omitted": Write(&bytes.Buffer{}, Shell, "x.sh", program, []testcase.Test{{ID: "a", Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.Unsupported}}}}, nil),
 		"input":   Write(&bytes.Buffer{}, Pytest, "x.py", g, stdin, nil),
 	} {
 		if err == nil {
@@ -243,6 +245,9 @@ from symchef import Int, Bool, Choice
 def test_defaults(*more, n: Int(0, 5) = 3, x=7, y: int = 8, **kw):
     if (n, x, y, more, kw) == (4, 7, 8, (), {}): raise ValueError
 
+def test_quoted(n: "Int(0, 5)" = 1, *, b: "symchef.Bool" = False):
+    if (n, b) == (4, True): raise ValueError
+
 def test_position(m=1, n: typing.Annotated[int, Int(0, 5)] = 2, /, z=3):
     if (m, n, z) == (1, 4, 3): raise ValueError
 
@@ -262,7 +267,7 @@ class Method(symchef.SymbolicTest):
 `), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"test_defaults", "test_position", "test_wrapped", "Method"} {
+	for _, name := range []string{"test_defaults", "test_quoted", "test_position", "test_wrapped", "Method"} {
 		for _, f := range []Format{Pytest, Unittest} {
 			tests := []testcase.Test{
 				{ID: "t1", Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.OK}}},

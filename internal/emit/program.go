@@ -107,6 +107,9 @@ func writeProgram(w io.Writer, f Format, name string, g testcase.Target, tests [
 		}
 		d.Cases = append(d.Cases, c)
 	}
+	if len(d.Cases) == 0 {
+		return noCase(d.Omitted)
+	}
 	d.Count = fmt.Sprintf("Cases: %d. Findings among them, expected to fail until they are fixed: %d.", len(d.Cases), findings)
 	if err := row.err(); err != nil {
 		return err

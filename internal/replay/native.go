@@ -147,7 +147,7 @@ func (e ending) observation(kind testcase.TargetKind, stderr []byte) (testcase.O
 		if err != nil {
 			returned = []byte("not hexadecimal: " + f.ReturnedHex) // which no machine has seen
 		}
-		o := testcase.Observation{Outcome: testcase.Outcome{Kind: f.Kind, Type: f.Type, Message: f.Message}, Frames: f.Frames, Returned: testcase.Value(returned).Sorted()}
+		o := testcase.Observation{Outcome: testcase.Outcome{Kind: f.Kind, Type: f.Type, Message: f.Message}, Frames: testcase.PlainFrames(f.Frames), Returned: testcase.Value(returned).Sorted()}
 		if f.Kind != "usage" { // which has a status of its own
 			o.Outcome = o.Outcome.Then(e.Status, signal)
 		}

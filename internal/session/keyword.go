@@ -7,13 +7,47 @@ import (
 )
 
 // A keyword is an expression over names: words, each true of a name that contains it, whatever their case, with and, or, not and parentheses. A word in
-// quotes may hold anything.
-type keyword func(name string) bool
+// quotes may hold anything. It is computed from what is known of each word.
+type keyword func(of func(word string) truth) truth
+
+// truth is how true something is.
+type truth int
+
+const (
+	no truth = iota
+	maybe
+	certain
+)
+
+// holds says whether k is true of a name.
+func (k keyword) holds(name string) bool {
+	name = strings.ToLower(name)
+	return k(func(word string) truth {
+		if strings.Contains(name, word) {
+			return certain
+		}
+		return no
+	}) == certain
+}
+
+// mayHold says whether k may be true of FILE::NAME where only file is known, and the text of which NAME is a part.
+func (k keyword) mayHold(file, text string) bool {
+	file, text = strings.ToLower(file), strings.ToLower(text)
+	return k(func(word string) truth {
+		switch {
+		case strings.Contains(file, word):
+			return certain
+		case strings.Contains(text, word) || strings.Contains(word, ":"):
+			return maybe
+		}
+		return no
+	}) != no
+}
 
 // parseKeyword reads what -k says. The empty text is true of every name.
 func parseKeyword(text string) (keyword, error) {
 	if strings.TrimSpace(text) == "" {
-		return func(string) bool { return true }, nil
+		return func(func(string) truth) truth { return certain }, nil
 	}
 	words, err := keywordWords(text)
 	p := &keywordParser{words}
@@ -74,7 +108,7 @@ func (p *keywordParser) or() (keyword, error) {
 		var b keyword
 		one := a
 		b, err = p.and()
-		a = func(name string) bool { return one(name) || b(name) }
+		a = func(of func(string) truth) truth { return max(one(of), b(of)) }
 	}
 	return a, err
 }
@@ -85,7 +119,7 @@ func (p *keywordParser) and() (keyword, error) {
 		var b keyword
 		one := a
 		b, err = p.not()
-		a = func(name string) bool { return one(name) && b(name) }
+		a = func(of func(string) truth) truth { return min(one(of), b(of)) }
 	}
 	return a, err
 }
@@ -94,7 +128,7 @@ func (p *keywordParser) not() (keyword, error) {
 	switch {
 	case p.next("not"):
 		k, err := p.not()
-		return func(name string) bool { return !k(name) }, err
+		return func(of func(string) truth) truth { return certain - k(of) }, err
 	case p.next("("):
 		k, err := p.or()
 		if err == nil && !p.next(")") {
@@ -111,5 +145,5 @@ func (p *keywordParser) not() (keyword, error) {
 	}
 	word := strings.ToLower(p.words[0].text)
 	p.words = p.words[1:]
-	return func(name string) bool { return strings.Contains(strings.ToLower(name), word) }, nil
+	return func(of func(string) truth) truth { return of(word) }, nil
 }

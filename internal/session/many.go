@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,9 +81,9 @@ func choose(c context.Context, o Options, args []string, expression string, stde
 	if err != nil {
 		return nil, err
 	}
-	all := 0
+	all, unasked := 0, 0
 	add := func(t *one) {
-		if all++; wanted(t.Test) {
+		if all++; wanted.holds(t.Test) {
 			tests = append(tests, t)
 		}
 	}
@@ -102,6 +103,9 @@ func choose(c context.Context, o Options, args []string, expression string, stde
 		switch {
 		case c.Err() != nil:
 			add(&one{Test: f, Error: notRun})
+		case err != nil && !wanted.mayHold(f, textOf(f)):
+			all++
+			unasked++
 		case err != nil:
 			fmt.Fprintln(stderr, "symchef:", err)
 			add(&one{Test: f, Error: withoutFile(err.Error(), f), Status: StatusUsage})
@@ -110,10 +114,22 @@ func choose(c context.Context, o Options, args []string, expression string, stde
 			add(&one{Test: f + "::" + n})
 		}
 	}
+	if unasked > 0 {
+		fmt.Fprintf(stderr, "symchef: passed over without what -k asks for in them: %s that cannot be loaded\n", count(unasked, "test file"))
+	}
 	if len(tests) == 0 {
 		return nil, &usageError{fmt.Sprintf("-k %s: none of %s is called so", expression, count(all, "test"))}
 	}
 	return tests, nil
+}
+
+// textOf is what a file that may be any holds; nothing where it cannot be read.
+func textOf(file string) string {
+	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() {
+		return ""
+	}
+	b, _ := os.ReadFile(file)
+	return string(b)
 }
 
 // share is c with one of n equal shares of the time that it has left.

@@ -20,8 +20,16 @@ func TestKeyword(t *testing.T) {
 		`"mail.py::"`: true, `'test mail'`: false, `not 'test mail' and mail`: true, `"and" or mail`: true, `"(" or ")"`: false, `'"'`: false, `""`: true,
 	} {
 		k, err := parseKeyword(text)
-		if err != nil || k(name) != want {
+		if err != nil || k.holds(name) != want {
 			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+	for text, want := range map[string]bool{ // of a file with a text whose tests are not known
+		"": true, "mail": true, "not mail": false, "address": true, "not address": true, "date": false, "not date": true, "date and address": false, "mail and address": true,
+		"date or (mail and not date)": true, `"py::test_a"`: true, "ADDRESS": true,
+	} {
+		if k, err := parseKeyword(text); err != nil || k.mayHold("tests/test_mail.py", "def test_Address(:") != want {
+			t.Errorf("%q of a file: %v, want %v", text, err, want)
 		}
 	}
 	for text, want := range map[string]string{

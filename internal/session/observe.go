@@ -50,7 +50,7 @@ func (w *worker) observed(s *state.State, e explore.End) (o testcase.Observation
 func (w *worker) frames(s *state.State, e explore.End) testcase.Strings {
 	switch {
 	case e.Kind != explore.Finished || e.Status.Signal == 0:
-		return s.Report.Frames
+		return testcase.PlainFrames(s.Report.Frames)
 	case w.r.t.desc == nil:
 		if w.modules == nil {
 			w.modules = modules{}

@@ -38,6 +38,9 @@ func resolveIn(o *Options, cwd string) (*target, error) {
 		return resolveProgram(o, cwd)
 	}
 	path, name, _ := strings.Cut(o.Test, "::")
+	if path == "" {
+		return nil, &usageError{fmt.Sprintf("%q names no file: want FILE::NAME", o.Test)}
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

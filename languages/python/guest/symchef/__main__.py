@@ -10,7 +10,7 @@ import symchef
 from symchef import _session
 from symchef._end import end
 from symchef._sealed import BUILTINS as __builtins__
-from symchef._sealed import alone, inherits, is_a, module_of, qualified
+from symchef._sealed import alone, inherits, is_a, module_of, mro, qualified
 
 _Spec, _Test = symchef._Spec, symchef.SymbolicTest
 _no_test = _Test.runTest
@@ -114,11 +114,25 @@ def is_class(value):
     return is_a(value, type) and inherits(value, _Test)
 
 
+def is_own(module, cls):
+    """Whether a class is defined in this very file."""
+    name = module_of(cls)
+    return type(name) is str and name == module.__name__
+
+
+def unfit(module, cls):
+    """Why a class that looks like a test cannot be run, or None. One without tests is for others to inherit, and so is one that others inherit."""
+    if cls.runTest is not _no_test or any([is_class(c) and c is not cls and inherits(c, cls) for c in list(vars(module).values())]):
+        return None
+    names = [n for base in mro(cls) if base is not _Test for n, v in list(vars(base).items())
+             if type(v) is FunctionType and n.lower().startswith(("test", "runtest"))]
+    return "it has %s, but a SymbolicTest is run by its method runTest" % ", ".join(names) if names else None
+
+
 def is_test(module, name, value):
-    """Whether a module-level name is a test defined in this very file."""
+    """Whether a module-level name is a test defined in this very file, or looks like one."""
     if is_class(value):
-        name = module_of(value)
-        return type(name) is str and name == module.__name__ and value.runTest is not _no_test
+        return is_own(module, value) and (value.runTest is not _no_test or unfit(module, value) is not None)
     return type(value) is FunctionType and value.__module__ == module.__name__ and name.startswith("test_")
 
 
@@ -126,15 +140,19 @@ def select(module, wanted):
     """(name, value) of the one test to run. Where none is named and there are several, or * is, the engine is told which there are."""
     if wanted == "*" or wanted is None and len(tests(module)) > 1:
         _session.ask("tests", tests(module))
-    if wanted is not None:
-        value = vars(module).get(wanted)
-        if not (is_class(value) or type(value) is FunctionType):
-            raise _session.UsageError("no test named %s; tests here: %s" % (wanted, listing(module)))
-        return wanted, value
-    names = tests(module)
-    if not names:
-        raise _session.UsageError("no SymbolicTest subclass and no test_* function in the file")
-    return names[0], vars(module)[names[0]]
+    if wanted is None:
+        names = tests(module)
+        if not names:
+            raise _session.UsageError("no SymbolicTest subclass and no test_* function in the file")
+        wanted = names[0]
+    value = vars(module).get(wanted)
+    if not (is_class(value) or type(value) is FunctionType):
+        raise _session.UsageError("no test named %s; tests here: %s" % (wanted, listing(module)))
+    if is_class(value):
+        why = unfit(module, value)
+        if why is not None:
+            raise _session.UsageError("%s: %s" % (wanted, why))
+    return wanted, value
 
 
 def tests(module):
@@ -174,6 +192,23 @@ def metadata(annotation):
         return ()
 
 
+def spec_of(name, parameter, spec, function):
+    """The input that an annotation declares, or None."""
+    for _ in range(2):  # text in quotes is text of text
+        if type(spec) is str:
+            spec = evaluated(name, parameter, spec, function)
+    for extra in metadata(spec):  # of typing.Annotated
+        if is_a(extra, _Spec) or is_a(extra, type) and inherits(extra, _Spec):
+            spec = extra
+            break
+    if is_a(spec, type) and inherits(spec, _Spec):
+        try:
+            spec = spec()
+        except TypeError:
+            spec = None
+    return spec if is_a(spec, _Spec) else None
+
+
 def parameters(function, skip=0):
     """[(name, spec, default)] of a test's parameters behind the first skip, in order, and how many of them have to be passed by
     position; checked before `begin`. Without a spec it is the default that is passed."""
@@ -192,24 +227,20 @@ def parameters(function, skip=0):
         raise _session.UsageError("%s: its annotations: %s: %s" % (name, qualified(type(e)), _session.message(e))) from None
     found = []
     for parameter in names[skip:]:
-        spec = annotations.get(parameter)
-        for _ in range(2):  # text in quotes is text of text
-            if type(spec) is str:
-                spec = evaluated(name, parameter, spec, function)
-        for extra in metadata(spec):  # of typing.Annotated
-            if is_a(extra, _Spec) or is_a(extra, type) and inherits(extra, _Spec):
-                spec = extra
-                break
-        if is_a(spec, type) and inherits(spec, _Spec):
-            try:
-                spec = spec()
-            except TypeError:
-                spec = None
-        if not is_a(spec, _Spec):
-            if parameter not in default_of:
-                raise _session.UsageError("%s: parameter %s needs an annotation such as symchef.Str(10)" % (name, parameter))
-            spec = None
+        spec = spec_of(name, parameter, annotations.get(parameter), function)
+        if spec is None and parameter not in default_of:
+            raise _session.UsageError("%s: parameter %s needs an annotation such as symchef.Str(10)" % (name, parameter))
         found.append((parameter, spec, default_of.get(parameter)))
+    more = list(code.co_varnames[len(names):])
+    for flag, stars in (0x04, "*"), (0x08, "**"):
+        if code.co_flags & flag:
+            parameter = more.pop(0)
+            try:
+                spec = spec_of(name, parameter, annotations.get(parameter), function)
+            except _session.UsageError:
+                continue
+            if spec is not None:
+                raise _session.UsageError("%s: %s%s takes no input: each input is a parameter of its own" % (name, stars, parameter))
     return found, max(code.co_posonlyargcount - skip, 0)
 
 
