@@ -87,9 +87,14 @@ func sample(expected string) []testcase.Test {
 		{"out", testcase.Outcome{Kind: testcase.Exit, ExitStatus: 3}},
 		{"uns", testcase.Outcome{Kind: testcase.Unsupported, Message: "no such\ncall"}},
 	} {
+		choice := testcase.Choice("c", 1)
+		if i%2 == 1 { // told by its value
+			choice = testcase.Choice("c", 7)
+			choice.Chosen, choice.Label = "s1:q", "q"
+		}
 		tests = append(tests, testcase.Test{ID: "t" + string(rune('1'+i)), Observation: testcase.Observation{Outcome: c.o}, Inputs: []testcase.Input{
 			testcase.Str("s", c.s), testcase.Bytes("b", []byte{0, 255}), testcase.Int("n", -5),
-			testcase.Bool("f", true), testcase.Choice("c", 1),
+			testcase.Bool("f", true), choice,
 		}})
 	}
 	return tests

@@ -77,7 +77,8 @@ func (w *writer) code(rule string, v any) string {
 	return s
 }
 
-// literal is the input's value as an expression. A choice that has none is code that takes it from the options, which only the test knows.
+// literal is the input's value as an expression. A choice that is not told, or has parts, of which not
+// all may be told, is code that takes it from the options, which only the test knows.
 func (w *writer) literal(in testcase.Input) (string, error) {
 	var rule string
 	var v any
@@ -101,7 +102,7 @@ func (w *writer) literal(in testcase.Input) (string, error) {
 	case testcase.TypeChoice:
 		var n int
 		n, err = in.Choice()
-		if code, told := w.returned(in.Chosen); told && err == nil {
+		if code, told := w.returned(in.Chosen); told && err == nil && in.Chosen.Leaf() {
 			return code, nil
 		}
 		rule, v = optionRule, option{n, n + 1}

@@ -18,6 +18,12 @@ func (v Value) Node() (Node, bool) {
 	return r.node(), true
 }
 
+// Leaf reports whether v has no parts and is told.
+func (v Value) Leaf() bool {
+	n, ok := v.Node()
+	return ok && !slices.Contains([]Token{TokenList, TokenTuple, TokenMap, TokenSet, TokenObject, TokenCut}, n.Token)
+}
+
 // node takes one value. Require: it is one by Check.
 func (r *valueReader) node() Node {
 	if r.rest == "" { // the end of a value that was cut
