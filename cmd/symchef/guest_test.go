@@ -112,7 +112,7 @@ func TestArgparse(t *testing.T) {
 	if len(tests) < 2 || sum.Replay.Agreed != len(tests) {
 		t.Errorf("%d test cases, %+v\n%s", len(tests), sum.Replay, r.stdout)
 	}
-	if again := b.run("replay", "out").want(0); !strings.Contains(again.stdout, fmt.Sprintf(": %d agreed, 0 diverged", len(tests))) {
+	if again := b.run("replay", "-j", "3", "out").want(0); !strings.Contains(again.stdout, fmt.Sprintf(": %d agreed, 0 diverged", len(tests))) {
 		t.Errorf("%s", again.stdout)
 	}
 }
