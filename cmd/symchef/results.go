@@ -141,7 +141,7 @@ func open(dir, id string) (*rundir.Reader, []testcase.Test, error) {
 	if err == nil {
 		err = r.Summary.Target.Check()
 	}
-	if torn {
+	if torn && err == nil {
 		fmt.Fprintln(os.Stderr, "symchef: the last line of tests.jsonl was cut off and is left out")
 	}
 	return r, tests, err

@@ -37,6 +37,8 @@ func treeCmd() *cobra.Command {
 				d = *p
 			} else if err := r.Tree(&d); err != nil {
 				return err
+			} else if err := d.Check(); err != nil {
+				return fmt.Errorf("%s: tree.json is damaged: %w", args[0], err)
 			}
 			switch format {
 			case "text":

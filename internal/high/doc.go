@@ -2,6 +2,8 @@ package high
 
 import (
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -56,6 +58,19 @@ func (t *Tree) Doc() *Doc {
 	}
 	d.add(t, &t.Root, -1, true)
 	return d
+}
+
+// Check says what makes d no tree.
+func (d *Doc) Check() error {
+	if len(d.Nodes) == 0 {
+		return errors.New("it has no nodes")
+	}
+	for i, n := range d.Nodes {
+		if root := n.Parent == -1; root != (i == 0) || !root && (n.Parent < 0 || n.Parent >= i) {
+			return fmt.Errorf("node %d has no parent before it", i)
+		}
+	}
+	return nil
 }
 
 // Keep takes test cases out of the ends for which keep is false.

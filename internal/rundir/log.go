@@ -101,6 +101,9 @@ var errLog = errors.New("the decision log is damaged")
 
 // take adds the log of l to those known.
 func (g *lengthener) take(l *line) error {
+	if _, known := g.logs[l.ID]; known {
+		return fmt.Errorf("test case %s stands there twice", l.ID)
+	}
 	like := g.logs[l.Decisions.Like]
 	if n := l.Decisions.Same; n < 0 || n > len(like) {
 		return errLog

@@ -85,8 +85,12 @@ func (c Replay) Broken() (why []string) {
 
 // replayed records what a complete replay of the run directory found.
 func (s *Summary) replayed(c Replay) {
-	if s.Premises == nil { // a run of an older version, or one that was killed
-		s.Hold(Explored, s.WhyNotExhausted...)
+	if s.Premises == nil { // a run that was killed
+		why := s.WhyNotExhausted
+		if len(why) == 0 {
+			why = []string{"it is not known what is explored"}
+		}
+		s.Hold(Explored, why...)
 	}
 	s.Replay = c
 	s.Hold(Compared, c.Broken()...)

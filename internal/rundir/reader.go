@@ -85,7 +85,7 @@ func (r *Reader) Dir() string { return r.dir }
 
 // Tests returns the test cases in the order of their names. torn is true if
 // the last line was cut off by a kill and dropped. A bad line elsewhere is an
-// error that names it.
+// error that names it, and so are lines that are missing of a run that has ended.
 func (r *Reader) Tests() (tests []testcase.Test, torn bool, err error) {
 	return r.tests((*lengthener).decisions)
 }
@@ -122,6 +122,9 @@ func (r *Reader) tests(decisions func(*lengthener, *line) ([]testcase.Decision, 
 		torn = st.Size() > size && r.torn(path, size)
 	}
 	tests = slices.DeleteFunc(tests, func(t testcase.Test) bool { return replaced[t.ID] })
+	if err := r.Summary.lost(len(tests)); err != nil {
+		return tests, torn, fmt.Errorf("%s: %w", path, err)
+	}
 	slices.SortStableFunc(tests, func(a, b testcase.Test) int {
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID))
 	})
@@ -165,10 +168,7 @@ func (r *Reader) PathCondition(id string) (string, error) {
 // their ID; it is empty before any.
 func (r *Reader) Verdicts() (map[string]Verdict, error) {
 	b, err := disk.Read(filepath.Join(r.dir, replayName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, named(filepath.Join(r.dir, replayName), err)
 	}
 	out := map[string]Verdict{}
@@ -178,6 +178,9 @@ func (r *Reader) Verdicts() (map[string]Verdict, error) {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, replayName), err)
 		}
 		out[v.ID] = v
+	}
+	if c := r.Summary.Replay; r.Summary.Finished && len(out) < c.Agreed+c.Diverged+c.Unstable+c.NotCompared {
+		return nil, fmt.Errorf("%s is not whole; symchef replay %s writes it again", filepath.Join(r.dir, replayName), r.dir)
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package rundir
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,8 +158,8 @@ func TestTornLine(t *testing.T) {
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv("RUNDIR_TEST_WRITER"); dir != "" {
 		w := mustCreate(t, dir)
-		for {
-			if err := w.Append(sampleTest("a")); err != nil {
+		for n := 0; ; n++ {
+			if err := w.Append(sampleTest(fmt.Sprint(n))); err != nil {
 				t.Fatal(err)
 			}
 			if err := w.WriteSummary(sampleSummary()); err != nil {

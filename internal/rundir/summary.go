@@ -200,6 +200,14 @@ type Replay struct {
 	OtherWay int `json:"other_way"`
 }
 
+// lost says that of a run that has ended test cases are missing where n are there. One that goes on, or was killed, may count what --resume has dropped.
+func (s *Summary) lost(n int) error {
+	if all := s.Tests.Total(); s.Finished && n < all {
+		return fmt.Errorf("damaged: %d of %d test cases are missing", all-n, all)
+	}
+	return nil
+}
+
 // Failing is the number of findings: what ends natively is no hang.
 func (s *Summary) Failing() int { return s.Tests.Failing() - s.Replay.Ended }
 
