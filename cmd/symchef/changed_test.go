@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -66,16 +67,98 @@ func TestChanged(t *testing.T) {
 		}, func() { b.write(name, before) })
 	}
 	again("link", func() { os.Remove(b.path("link")); os.Symlink("late.txt", b.path("link")) }, func() { os.Remove(b.path("link")); os.Symlink("data.txt", b.path("link")) })
+	again("flag", func() { b.write("flag", "") }, func() { os.Remove(b.path("flag")) }) // it was looked for
 	b.run("rerun", "out").want(0, " 0 strayed")
 	b.run("run", "--resume", "out").want(0, ": every input within the declared bounds", " 0 diverged")
 }
 
-// What is new changes nothing: files beside the test and in folders that it lists, files that were looked for, what emit and pytest write, run directories.
+// late is a test that lists folders, looks for files and imports after it has begun.
+const late = `import symchef, os, json, pkg.core
+here = os.path.dirname(os.path.abspath(__file__))
+def test_late(n: symchef.Int(0, 20) = 15):
+    if n > 10: return sorted(os.listdir(os.path.join(here, "d")))
+    if n > 5: return os.path.exists("maybe"), os.path.exists("no/where")
+    if n > 2:
+        import sub.lazy
+        return sub.lazy.VALUE
+    for i in range(3):
+        if n == i: return i
+`
+
+// What the test has listed, and what has been looked for in vain, may not change either: a new file there, one that is gone, a folder instead of it, and
+// what would be imported instead of what was. What is compiled may come and go, and so may what is beside the test.
+func TestLookedFor(t *testing.T) {
+	b := pythonBox(t)
+	b.write("test_late.py", late)
+	b.write("d/a", "")
+	b.write("pkg/__init__.py", "")
+	b.write("pkg/core.py", "VALUE = 1\n")
+	b.write("sub/__init__.py", "")
+	b.write("sub/lazy.py", "VALUE = 2\n")
+	b.run("run", "--out", "out", "--max-paths", "8", "--all-paths", "test_late.py").want(0, "not exhausted:", " 0 diverged")
+	_, tests := b.load("out")
+	agree := "re-executed: " + strconv.Itoa(len(tests)) + " agreed, 0 strayed"
+	for _, row := range []struct {
+		name, is   string
+		change, to func()
+	}{
+		{"d/b", "is new", func() { b.write("d/b", "") }, func() { os.Remove(b.path("d/b")) }},
+		{"d/a", "is gone", func() { os.Remove(b.path("d/a")) }, func() { b.write("d/a", "") }},
+		{"d/a", "is another kind of file", func() { os.Remove(b.path("d/a")); os.Mkdir(b.path("d/a"), 0o755) }, func() { os.Remove(b.path("d/a")); b.write("d/a", "") }},
+		{"d", "is gone", func() { os.Rename(b.path("d"), b.path("e")) }, func() { os.Rename(b.path("e"), b.path("d")) }},
+		{"maybe", "is new", func() { b.write("maybe", "") }, func() { os.Remove(b.path("maybe")) }},
+		{"no", "is new", func() { b.write("no/thing", "") }, func() { os.RemoveAll(b.path("no")) }},
+		{"json.py", "is new", func() { b.write("json.py", "") }, func() { os.Remove(b.path("json.py")) }},
+		{"json", "is new", func() { b.write("json/__init__.py", "") }, func() { os.RemoveAll(b.path("json")) }},
+		{"pkg/core", "is new", func() { b.write("pkg/core/__init__.py", "") }, func() { os.RemoveAll(b.path("pkg/core")) }},
+		{"pkg/core.abi3.so", "is new", func() { b.write("pkg/core.abi3.so", "") }, func() { os.Remove(b.path("pkg/core.abi3.so")) }},
+		{"sub/other.py", "is new", func() { b.write("sub/other.py", "") }, func() { os.Remove(b.path("sub/other.py")) }},
+	} {
+		row.change()
+		want := b.path(row.name) + " " + row.is + " since the run"
+		b.run("rerun", "out").oneLine(2, want)
+		b.run("run", "--resume", "out").oneLine(2, want)
+		row.to()
+		if t.Failed() {
+			t.Fatal(row.name)
+		}
+	}
+	for _, name := range []string{"__pycache__/json.cpython-311.pyc", "pkg/__pycache__/core.cpython-311.pyc", "sub/__pycache__/lazy.cpython-311.pyc", "notes.txt", "other.py", "core/readme.txt", "symchef-out-x/json.py"} {
+		b.write(name, "")
+	}
+	b.run("emit", "-o", "test_late_gen.py", "out").want(0)
+	b.run("rerun", "out").want(0, agree)
+	b.run("replay", "out").want(0, " 0 diverged")
+	b.run("run", "--resume", "out").want(0, ": every input within the declared bounds", " 0 diverged")
+	b.write("d/b", "") // what a resumed run keeps is the same
+	b.run("rerun", "out").oneLine(2, b.path("d/b")+" is new since the run")
+}
+
+// A program asks for all itself.
+func TestProgramLookedFor(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.compile("p", `#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+int main() { int c = getchar(); if (c == 'x') { DIR *d = opendir("d"); int n = 0; while (readdir(d)) n++; printf("%d", n); } else if (c == 'y') printf("%d", access("maybe", F_OK)); return 0; }`)
+	b.write("d/a", "")
+	b.run("run", "--out", "out", "--stdin", "1", "--", "./p").want(0, "exhausted: ")
+	for _, name := range []string{"d/b", "maybe"} {
+		b.write(name, "")
+		b.run("rerun", "out").oneLine(2, b.path(name)+" is new since the run")
+		os.Remove(b.path(name))
+	}
+	b.write("other", "")
+	b.run("rerun", "out").want(0, " 0 strayed")
+}
+
+// What is new changes nothing where nobody has looked for it: files beside the test and in folders that it lists before it begins, what emit and
+// pytest write, run directories.
 func TestNewFiles(t *testing.T) {
 	b := rulesBox(t)
 	b.run("run", "--out", "out", "--no-replay", "--max-paths", "10", "test_rules.py").want(0, "not exhausted:")
 	b.run("emit", "-o", "test_rules_symchef.py", "out").want(0)
-	b.write("flag", "")
 	b.write("folder/two", "")
 	b.write("notes.txt", "")
 	pytest := exec.Command(python, "-m", "pytest", "-q", "test_rules_symchef.py")
@@ -94,7 +177,7 @@ func TestNewFiles(t *testing.T) {
 	b.run("rerun", "out").want(0, " 0 strayed")
 	_, resumed := b.load("out")
 	os.RemoveAll(b.path("__pycache__"))
-	for _, name := range []string{"flag", "folder/two", "notes.txt", "test_rules_symchef.py"} {
+	for _, name := range []string{"folder/two", "notes.txt", "test_rules_symchef.py"} {
 		os.Remove(b.path(name))
 	}
 	b.run("run", "--out", "whole", "--no-replay", "test_rules.py").want(0, ": every input within the declared bounds")

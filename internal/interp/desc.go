@@ -27,6 +27,8 @@ type Desc struct {
 	argv       []string
 	env        []envRule
 	Pass       []string           // variables of the user's environment that the language needs; NAME* are all that begin so
+	Modules    []string           // files that hold a module, * being its name, where the interpreter finds them by listing folders
+	Compiled   []string           // folders of what is compiled
 	Layouts    map[string]*Layout // as they are written: those of an interpreter are its Image's
 	probe      *probe
 	references *amount // offset of the count of references in an object; nil: it is not known
@@ -231,6 +233,8 @@ var clauses map[string]func(d *Desc, n *sexp, args []sexp) error
 
 func init() {
 	clauses = map[string]func(d *Desc, n *sexp, args []sexp) error{
+		"modules":  func(d *Desc, n *sexp, a []sexp) (err error) { d.Modules, err = stringsOf(n, a); return },
+		"compiled": func(d *Desc, n *sexp, a []sexp) (err error) { d.Compiled, err = stringsOf(n, a); return },
 		"suffixes": func(d *Desc, n *sexp, a []sexp) (err error) { d.Suffixes, err = stringsOf(n, a); return },
 		"tests": func(d *Desc, n *sexp, a []sexp) error {
 			for i := range a {

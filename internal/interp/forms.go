@@ -43,6 +43,8 @@ var forms = []form{
 	{"format", "emit", "text text text", true, true, "a format, the first being the default: its name, its template and a stand-in for the guest library, files of emit/"},
 	{"programs", "emit", "text text", false, true, "a format for programs: its name and its template"},
 	{"pass", "language", "text+", false, false, "variables that are taken from the user's environment, beside those that every run takes; NAME* are all that begin so"},
+	{"modules", "language", "text+", false, false, "files that hold a module which the interpreter finds by listing folders, * being its name: where one of a module that was loaded is new, rerun and --resume refuse"},
+	{"compiled", "language", "text+", false, false, "folders of what is compiled, which may come and go between a run and its rerun"},
 
 	{"location", "language version optional", "name form+", false, true, "a place of the image, which is the object that exports the first location; each is found in one of the ways below, and used"},
 	{"export", "location", "text", false, false, "the address of an exported symbol"},

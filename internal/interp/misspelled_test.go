@@ -104,7 +104,7 @@ func textOf(x *term) string {
 // shown are forms whose words a run shows as they are: the interpreter that was chosen, its arguments and its environment. What
 // they mean is the interpreter's affair; it is asked what it is, and a wrong answer is an error. A program that holds a model against the
 // interpreter is run with both (internal/probe).
-var shown = []string{"candidates", "default", "virtualenv", "ask", "argv", "set", "prepend", "seed", "pass", "program", "arguments", "format", "programs"}
+var shown = []string{"candidates", "default", "virtualenv", "ask", "argv", "set", "prepend", "seed", "pass", "modules", "compiled", "program", "arguments", "format", "programs"}
 
 // A word of a description that is misspelled is an error when the description is read or when its interpreter is looked at, or what
 // went with it is named. What is found without a word is not another place. Every word, three ways, on every interpreter that is installed.

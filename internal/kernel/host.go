@@ -35,6 +35,8 @@ type Host struct {
 	asked   []Consulted
 	noted   map[[2]string]bool // kind and path of what is in asked
 	digests map[string]string  // of regular files, see Record
+	begun   bool               // the test has begun
+	late    map[[2]string]bool // kind and path of folders that were listed, and of what was looked for in vain, since then
 }
 
 type lstatAnswer struct {
@@ -46,7 +48,28 @@ type lstatAnswer struct {
 func NewHost() *Host {
 	return &Host{
 		stats: map[string]lstatAnswer{}, links: map[string]string{}, dirs: map[string][]dirent{},
-		files: map[string]*mem.Backing{}, opened: map[string]error{}, noted: map[[2]string]bool{}, digests: map[string]string{},
+		files: map[string]*mem.Backing{}, opened: map[string]error{}, noted: map[[2]string]bool{}, digests: map[string]string{}, late: map[[2]string]bool{},
+	}
+}
+
+// Begin says that the test begins: what is asked from here on is asked by it, not by the start of its interpreter.
+func (h *Host) Begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.begun = true
+}
+
+// Told is a number that grows with what there is to Record.
+func (h *Host) Told() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.asked) + len(h.late)
+}
+
+// since notes a question that is about what is not there.
+func (h *Host) since(kind, path string) {
+	if h.begun {
+		h.late[[2]string{kind, path}] = true
 	}
 }
 
@@ -95,6 +118,9 @@ func (h *Host) lstat(path string) (stat, error) {
 		h.stats[path] = a
 	}
 	h.record(path, "stat", func() string { return statDigest(a.st, a.err) })
+	if a.err != nil {
+		h.since("stat", path)
+	}
 	return a.st, a.err
 }
 
@@ -149,6 +175,7 @@ func (h *Host) readDir(path string) ([]dirent, error) {
 		h.dirs[path] = l
 	}
 	h.record(path, "dir", func() string { return dirDigest(l) })
+	h.since("dir", path)
 	return l, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -24,6 +23,7 @@ type Answer struct {
 	Link    string        `json:"link,omitempty"`    // where a symbolic link leads to
 	Entries []HostEntry   `json:"entries,omitempty"` // of a folder, by name
 	Folder  bool          `json:"folder,omitempty"`  // with Entries, which may be none
+	Late    bool          `json:"late,omitempty"`    // with Error or Folder: the test has asked, not only the start of its interpreter
 }
 
 // HostStat is struct stat of a file; times are in nanoseconds.
@@ -56,13 +56,14 @@ const changedSince = "changed during the run"
 // Record returns all answers so far, in order of path. The digests of files are kept, so that a second call is cheap.
 func (h *Host) Record() []Answer {
 	h.mu.Lock()
-	stats, links, dirs := maps.Clone(h.stats), maps.Clone(h.links), maps.Clone(h.dirs)
+	stats, links, dirs, late := maps.Clone(h.stats), maps.Clone(h.links), maps.Clone(h.dirs), maps.Clone(h.late)
 	h.mu.Unlock()
 	var out []Answer
 	for path, a := range stats {
 		x := Answer{Path: path}
 		if a.err != nil {
 			x.Error, _ = a.err.(syscall.Errno)
+			x.Late = late[[2]string{"stat", path}]
 		} else {
 			s := a.st
 			x.Stat = &HostStat{s.Dev, s.Ino, s.Nlink, s.Mode, s.UID, s.GID, s.Rdev, s.Size, s.Blocks, s.Mtime}
@@ -76,7 +77,7 @@ func (h *Host) Record() []Answer {
 		out = append(out, Answer{Path: path, Link: to})
 	}
 	for path, l := range dirs {
-		x := Answer{Path: path, Folder: true}
+		x := Answer{Path: path, Folder: true, Late: late[[2]string{"dir", path}]}
 		for _, e := range l {
 			x.Entries = append(x.Entries, HostEntry(e))
 		}
@@ -135,6 +136,9 @@ func fileDigest(path string, size int64) string {
 func HostOf(record []Answer) *Host {
 	h := NewHost()
 	for _, a := range record {
+		if kind := [...]string{"stat", "link", "dir"}[a.kind()]; a.Late {
+			h.late[[2]string{kind, a.Path}] = true
+		}
 		switch {
 		case a.Folder:
 			l := make([]dirent, len(a.Entries))
@@ -156,51 +160,4 @@ func HostOf(record []Answer) *Host {
 		}
 	}
 	return h
-}
-
-// Check returns an error that names what of the host is not any more what a record says. What there was not then, and is now, does not
-// count: whoever goes on with HostOf(record) does not see it.
-func Check(record []Answer) error {
-	for i := range record {
-		if why := record[i].check(); why != "" {
-			return fmt.Errorf("%s %s", record[i].Path, why)
-		}
-	}
-	return nil
-}
-
-// check says how the host differs from a; "" if it does not.
-func (a *Answer) check() string {
-	if a.Link != "" {
-		switch to, err := os.Readlink(a.Path); {
-		case err != nil:
-			return "is gone, or no link any more"
-		case to != a.Link:
-			return "leads elsewhere"
-		}
-		return ""
-	}
-	if a.Stat == nil || a.Folder { // a folder has been looked at, too
-		return ""
-	}
-	now, err := hostStat(a.Path)
-	const kind = unix.S_IFMT
-	switch {
-	case err != nil:
-		return "is gone"
-	case now.Mode&kind != a.Stat.Mode&kind:
-		return "is another kind of file"
-	case now.Mode&kind == unix.S_IFDIR:
-		return ""
-	case now.Mode != a.Stat.Mode:
-		return "has other permissions"
-	case now.Mode&kind != unix.S_IFREG:
-		return ""
-	case a.SHA256 == changedSince:
-		return a.SHA256
-	case now.Size != a.Stat.Size || a.SHA256 != "" && fileDigest(a.Path, now.Size) != a.SHA256,
-		a.SHA256 == "" && now.Mtime != a.Stat.Time:
-		return "has changed"
-	}
-	return ""
 }

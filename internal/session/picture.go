@@ -10,17 +10,20 @@ import (
 	"os"
 	"sync"
 
+	"symchef/internal/interp"
 	"symchef/internal/kernel"
 	"symchef/internal/rundir"
+	"symchef/internal/testcase"
 	"symchef/languages"
 )
 
 // A run that goes on, and a path that is executed again, must meet what it met before, or the result is a mixture. So a run directory keeps
 // what the run was told of the host: every file that was looked at, with the digest of its content. If one of these has
-// changed or gone, or symchef has, --resume and rerun refuse. What is new is not shown to the guest, which gets the answers of then.
+// changed or gone, or symchef has, or something is new that the test has looked for, --resume and rerun refuse (kernel/changed.go). What else is new is
+// not shown to the guest, which gets the answers of then.
 
 // pictureVersion changes whenever the content of a picture does.
-const pictureVersion = 2
+const pictureVersion = 3
 
 // picture is what a run depends on beside what its summary says.
 type picture struct {
@@ -59,7 +62,7 @@ var engineBuild = sync.OnceValue(func() string {
 func (r *run) keepPicture() error {
 	r.pictured.Lock()
 	defer r.pictured.Unlock()
-	n := len(r.host.Consulted())
+	n := r.host.Told()
 	if r.w == nil || n == r.told {
 		return nil
 	}
@@ -96,10 +99,19 @@ func pictureOf(d *rundir.Reader) (*picture, error) {
 	case p.UID != os.Getuid() || p.GID != os.Getgid():
 		return nil, fmt.Errorf("the run was made by another user (%d, group %d)", p.UID, p.GID)
 	}
-	if err := kernel.Check(p.Answers); err != nil {
+	if err := kernel.Check(p.Answers, naming(d.Summary.Target)); err != nil {
 		return nil, fmt.Errorf("%w since the run", err)
 	}
 	return &p, nil
+}
+
+// naming is that of the interpreter of g.
+func naming(g testcase.Target) kernel.Naming {
+	d, ok := interp.ByName(string(g.Kind))
+	if !ok {
+		return kernel.Naming{}
+	}
+	return kernel.Naming{Modules: d.Modules, Compiled: d.Compiled}
 }
 
 // see lets r go on with the picture of a run.

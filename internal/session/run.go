@@ -411,6 +411,7 @@ func (r *run) helper(c context.Context) error {
 
 // begun keeps the name of the test: from here on there are test cases to emit.
 func (r *run) begun() {
+	r.host.Begin()
 	if r.w != nil { // a rerun keeps nothing
 		r.keep(r.w.WriteSummary(r.sum))
 		r.saving.Go(func() { r.keepPicture() }) // if that fails the next checkpoint says so
