@@ -48,6 +48,23 @@ def test_words(text: symchef.Str(9)):
 	})
 }
 
+// Replay has engines of its own, for what it executes again elsewhere: what the exploration has taken is given back before.
+func TestMemoryOfReplay(t *testing.T) {
+	b := pythonBox(t)
+	b.write("test_e.py", "import symchef\ndef test_e(s: symchef.Str(2)):\n    if s == 'ab': raise ValueError('x')\n")
+	b.run("run", "test_e.py").want(1) // now its start is known
+	most := func(args ...string) int64 {
+		cmd := b.command(append([]string{"run", "--max-memory", fmt.Sprint(session.LeastMemory), "test_e.py"}, args...)...)
+		b.finish(cmd).want(1, "2 test cases")
+		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	}
+	without, with := most("--no-replay"), most()
+	if with > without/8*9 {
+		t.Errorf("the process took %d MB, %d MB without replay", with>>20, without>>20)
+	}
+	t.Logf("%d MB, %d MB without replay", with>>20, without>>20)
+}
+
 // tenthOfMemory explores what args say without and with a limit.
 func (b *box) tenthOfMemory(args ...string) {
 	t := b.t

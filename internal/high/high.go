@@ -128,6 +128,11 @@ func (t *Tracker) Attach(m *exec.Machine) {
 	m.Watch = t.watch
 }
 
+// Release lets go of the machine and of all but the tree. Nothing is followed any more.
+func (t *Tracker) Release() {
+	t.tracer, t.Graph, t.cur, t.object, t.sources, t.numbers = hlpc.Tracer{}, Graph{}, nil, nil, nil, nil
+}
+
 func (t *Tracker) watch(s *mem.Space, site uint64) exec.Watcher {
 	w := t.tracer.Watch(s, site)
 	if w == nil {

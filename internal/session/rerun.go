@@ -190,6 +190,7 @@ func (a again) begin(c context.Context, inputs []testcase.Input) (*beginning, er
 		b.end()
 		return nil, err
 	}
+	r.image = nil // there is one engine only
 	return b, nil
 }
 

@@ -303,7 +303,11 @@ func (r *run) explore(c context.Context) error {
 		if f := w.x.Drain(); len(f.Jobs) > 0 {
 			r.left = append(r.left, f)
 		}
+		if w.high != nil {
+			w.high.Release()
+		}
 	}
+	r.image = nil // replay needs the room, too: it has engines of its own
 	return errors.Join(errs...)
 }
 
