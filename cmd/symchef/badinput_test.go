@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,9 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	if err := syscall.Mkfifo(b.path("test_pipe.py"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Symlink("loop", b.path("loop")), os.Symlink("not-there", b.path("nowhere"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ args, text string }{
@@ -58,6 +62,12 @@ func TestBadInput(t *testing.T) {
 		{"run --interpreter /bin/true test_one.py", "does not answer like python 3.8+"},
 		{"run --out /proc/nowhere test_one.py", "cannot write the run directory /proc/nowhere"},
 		{"run --out full test_one.py", "not empty and is not a run directory"},
+		{"run --out loop test_one.py", "cannot write the run directory loop: too many levels of symbolic links"},
+		{"run --out nowhere test_one.py", "cannot write the run directory nowhere: it is a link to what is not there"},
+		{"run --resume full --seed 3", "--seed cannot be given with --resume"},
+		{"run --resume full --cupa opcode", "--cupa cannot be given with --resume"},
+		{"run --resume full -k a", "--keyword cannot be given with --resume"},
+		{"run --resume full test_one.py", "test_one.py cannot be given with --resume"},
 		{"run --out notes.txt test_one.py", "cannot write the run directory notes.txt"},
 		{"replay notes.txt", "notes.txt: "},
 		{"run --strategy clever test_one.py", `unknown strategy "clever"`},
@@ -97,7 +107,7 @@ func TestBadInput(t *testing.T) {
 			in := *b
 			in.t = t
 			args := strings.Fields(c.args)
-			if args = args[:len(args):len(args)]; len(args) > 0 && args[0] == "run" && !strings.Contains(c.args, "--out") {
+			if args = args[:len(args):len(args)]; len(args) > 0 && args[0] == "run" && !strings.Contains(c.args, "--out") && !strings.Contains(c.args, "--resume") {
 				args = append([]string{"run", "--out", filepath.Join(t.TempDir(), "out")}, args[1:]...)
 			}
 			in.run(args...).oneLine(2, c.text)

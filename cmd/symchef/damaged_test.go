@@ -2,7 +2,10 @@ package main
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -43,6 +46,44 @@ func TestDamaged(t *testing.T) {
 	b.run("emit", "out").oneLine(2, "out/replay.jsonl is not whole; symchef replay out writes it again")
 	b.run("replay", "out").want(0, "exhausted: ")
 	b.run("emit", "out").want(0)
+}
+
+// What is wrong with a file is said in words of the file.
+func TestDamagedField(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	for text, want := range map[string]string{
+		`{"schema_version":2,"paths":"x"}`:         "out: summary.json: damaged: a string stands for paths\n",
+		`{"schema_version":2,"paths":{"low":"x"}}`: "out: summary.json: damaged: a string stands for low\n",
+		`[]`: "out: summary.json: damaged: a array stands where none can\n",
+	} {
+		b.write("out/summary.json", text)
+		b.run("replay", "out").oneLine(2, want[:len(want)-1])
+	}
+}
+
+// A FIFO that nobody reads makes emit wait for nobody; one that is read is written to.
+func TestEmitFIFO(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.compile("p", shout)
+	b.run("run", "--out", "out", "--no-replay", "--stdin", "1", "--", "./p").want(1)
+	b.run("emit", "--format", "corpus", "-o", "corpus", "out").want(0)
+	files, _ := filepath.Glob(b.path("corpus/*"))
+	if len(files) != 3 || os.Remove(files[0]) != nil || syscall.Mkfifo(files[0], 0o644) != nil || syscall.Mkfifo(b.path("fifo"), 0o644) != nil {
+		t.Fatal(files)
+	}
+	b.run("emit", "-o", "fifo", "out").oneLine(2, "fifo: nobody reads from this FIFO")
+	whole := b.run("emit", "out").want(0).stdout
+	cat := exec.Command("cat", b.path("fifo"))
+	text := make(chan string)
+	go func() { out, _ := cat.Output(); text <- string(out) }()
+	eventually(t, "a reader", func() bool { return b.run("emit", "-o", "fifo", "out").status == 0 })
+	if got := <-text; len(got) < len(whole)/2 || got[len(got)-20:] != whole[len(whole)-20:] {
+		t.Errorf("through the FIFO: %q, want %q", got, whole)
+	}
+	b.run("emit", "--format", "corpus", "-o", "corpus", "out").oneLine(2, "nobody reads from this FIFO")
+	b.run("emit", "-o", "/dev/stdout", "out").want(0, "p")
 }
 
 // A file that is no tree is not drawn as one.

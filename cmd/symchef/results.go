@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +71,9 @@ func replayCmd(status *int) *cobra.Command {
 			rep, err := replay.Dir(ctx, r, w, tests, replay.Options{GuestLib: lib, Mode: mode, Unconfined: unconfined, Parallel: workers, Cause: session.Causes(r), Doubt: session.Doubts(r), Settle: session.Settle(tests)})
 			if ctx.Err() != nil {
 				*status = session.StatusCtrlC
+			}
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+				err = errors.New("interrupted")
 			}
 			if err != nil && len(rep.Results) == 0 {
 				return engineError{err}
@@ -187,6 +192,19 @@ func smt2Cmd(status *int) *cobra.Command {
 // corpus is a format that is no file: a folder of inputs.
 const corpus = "corpus"
 
+// writeFile makes b the content of a file, and waits for nobody: a FIFO has a reader, or it is an error.
+func writeFile(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o644)
+	if errors.Is(err, syscall.ENXIO) {
+		return fmt.Errorf("%s: nobody reads from this FIFO, or it is a socket", path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}
+
 // writeCorpus writes the inputs of tests to a folder, which may exist: what is in it stays, but for files of the same names.
 func writeCorpus(folder string, tests []testcase.Test) error {
 	if folder == "" {
@@ -201,7 +219,7 @@ func writeCorpus(folder string, tests []testcase.Test) error {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return fmt.Errorf("cannot write the corpus: %w", err)
 		}
-		if err := os.WriteFile(file, content, 0o644); err != nil {
+		if err := writeFile(file, content); err != nil {
 			return fmt.Errorf("cannot write the corpus: %w", err)
 		}
 	}
@@ -255,7 +273,7 @@ func emitCmd() *cobra.Command {
 			}
 			if out == "" {
 				stdout.Write(b.Bytes())
-			} else if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
+			} else if err := writeFile(out, b.Bytes()); err != nil {
 				return errors.New("cannot write the test file: " + err.Error())
 			}
 			return nil

@@ -184,10 +184,13 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 	}
 	switch dash := cmd.ArgsLenAtDash(); {
 	case o.Resume != "":
-		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env", "opt", "class", "tests", "merge", "completeness", "pass"} {
-			if len(args) > 0 || cmd.Flags().Changed(f) {
-				return errors.New("--resume goes on with the run as it was: only limits, --workers and what concerns the report can be given with it")
+		for _, f := range []string{"out", "strategy", "seed", "interpreter", "all-paths", "stdin", "argv", "file", "env", "opt", "class", "tests", "merge", "completeness", "pass", "cupa", "keyword"} {
+			if cmd.Flags().Changed(f) {
+				return notWithResume("--" + f)
 			}
+		}
+		if len(args) > 0 {
+			return notWithResume(args[0])
 		}
 	case dash == 0 && len(args) > 0:
 		o.Program = args
@@ -206,6 +209,10 @@ func check(cmd *cobra.Command, o *session.Options, args []string, maxMem string,
 		return errors.New("name a test file or folder, or a program after --; see symchef run --help")
 	}
 	return nil
+}
+
+func notWithResume(what string) error {
+	return fmt.Errorf("%s cannot be given with --resume, which goes on with the run as it was: only limits, --workers and what concerns the report can", what)
 }
 
 // parseModels reads --opt.

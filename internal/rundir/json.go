@@ -3,6 +3,9 @@ package rundir
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 
 	"symchef/internal/testcase"
 )
@@ -13,6 +16,19 @@ import (
 func encode(v any) ([]byte, error) {
 	b, err := encodeLine(v)
 	return bytes.TrimSuffix(b, []byte("\n")), err
+}
+
+// plainly is err, of package json, without the names that values have in symchef.
+func plainly(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	field := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:]
+	if field == "" {
+		return fmt.Errorf("damaged: a %s stands where none can", wrong.Value)
+	}
+	return fmt.Errorf("damaged: a %s stands for %s", wrong.Value, field)
 }
 
 type summaryJSON struct {

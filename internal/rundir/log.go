@@ -177,7 +177,7 @@ func decodeLine(text []byte) (*line, error) {
 		return nil, errors.New("empty line")
 	}
 	if err := json.Unmarshal(text, &l); err != nil {
-		return nil, fmt.Errorf("%w", err)
+		return nil, plainly(err)
 	}
 	return &l, l.Check()
 }

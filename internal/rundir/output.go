@@ -73,7 +73,7 @@ func readOutputs(dir string) (all map[string][]byte, size int64, err error) {
 	size, err = eachLine(filepath.Join(dir, outputsName), -1, func(text []byte) error {
 		var l outputLine
 		if err := json.Unmarshal(text, &l); err != nil {
-			return err
+			return plainly(err)
 		}
 		if l.Text != nil {
 			l.Base64 = []byte(*l.Text)

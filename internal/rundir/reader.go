@@ -52,13 +52,13 @@ func Open(dir string) (*Reader, error) {
 func (r *Reader) Tree(v any) error {
 	b, err := disk.Read(filepath.Join(r.dir, treeName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no high-level tree: the run has not ended, or the program is not interpreted", r.dir)
+		return fmt.Errorf("%s: there is no high-level tree: the run has not ended or not come to its test, or the program is not interpreted", r.dir)
 	}
 	if err != nil {
 		return named(filepath.Join(r.dir, treeName), err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("%s: %s: %w", r.dir, treeName, err)
+		return fmt.Errorf("%s: %s: %w", r.dir, treeName, plainly(err))
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (r *Reader) Verdicts() (map[string]Verdict, error) {
 	for dec := json.NewDecoder(bytes.NewReader(b)); dec.More(); {
 		var v Verdict
 		if err := dec.Decode(&v); err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, replayName), err)
+			return nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, replayName), plainly(err))
 		}
 		out[v.ID] = v
 	}

@@ -251,7 +251,7 @@ func decodeSummary(b []byte) (Summary, error) {
 	err := json.Unmarshal(b, &j)
 	s := j.Summary
 	if s.Test = string(j.Test); err != nil {
-		return s, err
+		return s, plainly(err)
 	}
 	if s.SchemaVersion != SchemaVersion {
 		return s, fmt.Errorf("has schema version %d, this symchef reads %d", s.SchemaVersion, SchemaVersion)

@@ -100,6 +100,12 @@ func reason(err error) error {
 
 func create(dir string, s Summary, frontier []byte) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
+		switch _, e := os.Stat(dir); {
+		case errors.Is(err, fs.ErrExist) && errors.Is(e, fs.ErrNotExist):
+			return nil, errors.New("it is a link to what is not there")
+		case e != nil && !errors.Is(e, fs.ErrNotExist):
+			return nil, e
+		}
 		return nil, err
 	}
 	w, err := lock(dir)

@@ -22,6 +22,7 @@ func Rerun(c context.Context, dir, id string, stdout, stderr io.Writer) int {
 	agreed, strayed, err := rerunAll(c, dir, id, stdout)
 	switch {
 	case err != nil && c.Err() != nil:
+		fmt.Fprintf(stderr, "symchef: interrupted: %d agreed, %d strayed\n", agreed, strayed)
 		return StatusCtrlC
 	case err != nil:
 		fmt.Fprintf(stderr, "symchef: %s: %s\n", dir, strings.TrimPrefix(err.Error(), dir+": "))
@@ -87,6 +88,7 @@ func Condition(c context.Context, dir, id string, stdout, stderr io.Writer) int 
 	}
 	switch {
 	case err != nil && c.Err() != nil:
+		fmt.Fprintln(stderr, "symchef: interrupted")
 		return StatusCtrlC
 	case err != nil:
 		fmt.Fprintf(stderr, "symchef: %s: %v\n", id, err)

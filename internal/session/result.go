@@ -118,7 +118,7 @@ func (r *run) vacuous() string {
 	switch {
 	case r.workers[0].x.Usage != "":
 		return r.workers[0].x.Usage
-	case !r.hadBegin && r.why == limitTime:
+	case !r.hadBegin && r.why == limitTime && len(r.tests) == 0:
 		return "importing and setting up the test took longer than " + r.o.Time.String() + " (--time)"
 	case !r.hadBegin && r.why == limitOfMemory:
 		return fmt.Sprintf("--max-memory %dM is too little: it was used up before the test began", r.o.MaxMemory>>20)

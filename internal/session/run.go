@@ -229,7 +229,7 @@ func (r *run) explore(c context.Context) error {
 			return err
 		}
 		if !begins { // there was no time for it: what was to be explored still is
-			r.workers, r.hadBegin, r.left, r.kept = []*worker{lead}, true, r.resumed.Frontiers, true
+			r.workers, r.left, r.kept = []*worker{lead}, r.resumed.Frontiers, true
 			return nil
 		}
 		lead = r.newWorker()
@@ -685,7 +685,7 @@ func (r *run) finish(rep *replay.Report, err, repErr error) {
 	}
 	r.sum.Conclude()
 	r.sum.Finished = true
-	if r.high != nil && !r.kept {
+	if r.high != nil && !r.kept && r.came() {
 		tree := r.tree()
 		if r.pool != nil { // jobs that nobody has taken
 			for _, f := range r.pool.queue {
@@ -714,17 +714,20 @@ func (r *run) finish(rep *replay.Report, err, repErr error) {
 		r.keep(r.w.WriteCoverage(lines))
 	}
 	r.keep(r.keepPicture())
-	if len(r.left) > 0 && !r.kept {
+	if len(r.left) > 0 && !r.kept && r.came() {
 		r.lastCheckpoint()
 	}
 	if rep != nil {
 		r.keep(r.w.WriteVerdicts(verdicts))
 	}
 	r.keep(r.w.WriteSummary(r.sum))
-	if len(r.left) == 0 && r.hadBegin { // after the summary: a kill between leaves a run to go on with
+	if len(r.left) == 0 && r.came() { // after the summary: a kill between leaves a run to go on with
 		r.keep(r.w.WriteFrontier(nil))
 	}
 }
+
+// came reports whether the run has come to its test. If not its first checkpoint stays, and whoever resumes it starts over.
+func (r *run) came() bool { return r.hadBegin && r.workers[0].x.Usage == "" }
 
 // sourceLines are the lines of a file of the program under test; none where it cannot be read, or is no file of the host.
 func sourceLines(file string) []string {
