@@ -106,34 +106,53 @@ func (t *Tree) location(s Step) Location {
 	return at
 }
 
-// add appends n and what is below; complete tells that nothing is left above it.
+// add appends n and what is below; complete tells that nothing is left above it. Where paths end within n it is a node for each part, so that an end
+// stands at the step where it is.
 func (d *Doc) add(t *Tree, n *Node, parent int, complete bool) int {
-	at := len(d.Nodes)
-	out := DocNode{Parent: parent, Steps: n.Steps.Len(), Low: len(n.Ends)}
-	if out.Steps > 0 {
-		out.First, out.Last = t.location(t.Table[n.Steps.at(0)]), t.location(t.Table[n.Steps.at(out.Steps-1)])
-	}
-	first := out.Steps + 1 // where something is left
+	steps := n.Steps.Len()
+	first := steps + 1 // where something is left
 	for _, p := range slices.Concat(n.Lost, n.open) {
 		first = min(first, p)
 	}
+	cuts := []int{steps}
 	for _, e := range n.Ends {
-		i := slices.IndexFunc(out.Ends, func(o DocEnd) bool { return o.After == e.Pos && o.Outcome == e.Outcome })
-		if i < 0 {
-			i = len(out.Ends)
-			out.Ends = append(out.Ends, DocEnd{After: e.Pos, Outcome: e.Outcome, Complete: complete && e.Pos < first})
-		}
-		out.Ends[i].Low++
-		if e.Test != "" {
-			out.Ends[i].Tests = append(out.Ends[i].Tests, e.Test)
-		}
+		cuts = append(cuts, e.Pos)
 	}
-	d.Nodes = append(d.Nodes, out)
+	slices.Sort(cuts)
+	top, from := len(d.Nodes), 0
+	for _, to := range slices.Compact(cuts) {
+		out := DocNode{Parent: parent, Steps: to - from}
+		if to > from {
+			out.First, out.Last = t.location(t.Table[n.Steps.at(from)]), t.location(t.Table[n.Steps.at(to-1)])
+		}
+		for _, e := range n.Ends {
+			if e.Pos != to {
+				continue
+			}
+			i := slices.IndexFunc(out.Ends, func(o DocEnd) bool { return o.Outcome == e.Outcome })
+			if i < 0 {
+				i = len(out.Ends)
+				out.Ends = append(out.Ends, DocEnd{After: out.Steps, Outcome: e.Outcome, Complete: complete && e.Pos < first})
+			}
+			out.Ends[i].Low++
+			if e.Test != "" {
+				out.Ends[i].Tests = append(out.Ends[i].Tests, e.Test)
+			}
+		}
+		parent, from = len(d.Nodes), to
+		d.Nodes = append(d.Nodes, out)
+	}
+	low := 0
 	for _, k := range n.Kids {
-		low := d.add(t, k, at, complete && first > out.Steps)
-		d.Nodes[at].Low += low
+		low += d.add(t, k, parent, complete && first > steps)
 	}
-	return d.Nodes[at].Low
+	for i := parent; i >= top; i-- {
+		for _, e := range d.Nodes[i].Ends {
+			low += e.Low
+		}
+		d.Nodes[i].Low = low
+	}
+	return low
 }
 
 // Merge adds the paths of u, which another worker has explored.

@@ -69,10 +69,15 @@ func way(from, to Location) string {
 	return fmt.Sprintf("to line %d: ", to.Line)
 }
 
+// maxTests is how many test cases of an end are all named in its line.
+const maxTests = 3
+
 // String is the end in one line.
 func (e DocEnd) String() string {
 	s := fmt.Sprintf("%s  (%d low-level)", e.Outcome, e.Low)
-	if len(e.Tests) > 0 {
+	if n := len(e.Tests); n > maxTests {
+		s += fmt.Sprintf("  %s, %d more", e.Tests[0], n-1)
+	} else if n > 0 {
 		s += "  " + strings.Join(e.Tests, " ")
 	}
 	if !e.Complete {
