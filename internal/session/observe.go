@@ -11,12 +11,27 @@ import (
 )
 
 // streams are what a path has written to its standard output and standard error.
-type streams struct{ stdout, stderr []byte }
+type streams struct {
+	stdout, stderr []byte
+	fine           string // what the path is of, see testcase.Class.Fine
+}
+
+// fixedBytes are the values that bytes of the input have for sure on the path of s.
+func (w *worker) fixedBytes(s *state.State) func(c byte) bool {
+	var set [256]bool
+	for r, v := range s.Facts.Fixed {
+		if w.ctx.Kind(r) == expr.Var && w.ctx.Width(r) == 8 {
+			set[byte(v)] = true
+		}
+	}
+	return func(c byte) bool { return set[c] }
+}
 
 // observed is what a user can see of a path that has ended, the class that this is of, and all that was written.
 func (w *worker) observed(s *state.State, e explore.End) (o testcase.Observation, class string, out streams) {
 	o.Outcome, o.Frames = outcomeOf(w.ctx, w.r.t.tc.Kind, s, e), w.frames(s, e)
 	c := testcase.NewClass(w.r.o.parts())
+	c.Fixed = w.fixedBytes(s)
 	c.Add(testcase.PartOutcome, string(o.Outcome.Kind), o.Outcome.Type, o.Outcome.Signal, strconv.Itoa(o.Outcome.ExitStatus))
 	if n := len(o.Frames); n > 0 {
 		c.Add(testcase.PartOutcome, o.Frames[n-1])
@@ -43,6 +58,7 @@ func (w *worker) observed(s *state.State, e explore.End) (o testcase.Observation
 		addText(c, testcase.PartReturned, sortedSets(*r))
 	}
 	o.SetFiles(w.files(s, c), false)
+	out.fine = c.Fine()
 	return o, c.Digest(), out
 }
 

@@ -3,6 +3,8 @@ package session
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"symchef/internal/testcase"
@@ -46,5 +48,38 @@ func TestClasses(t *testing.T) {
 				t.Errorf("%d test cases, want %d\n%s%s", len(e.tests), tt.want, e.stdout, e.stderr)
 			}
 		})
+	}
+}
+
+// What repr makes of the input is no class for each escape, and the seed has no part in what the classes are; the smallest inputs are found nevertheless.
+func TestClassesOfRepr(t *testing.T) {
+	file := written(t, "test_repr.py", `from symchef import Str, expect
+UNITS = {"kg": 1000, "g": 1}
+def test_it(s: Str(2)):
+    expect(KeyError)
+    n = s[:1]
+    if s[n.isdigit():] not in UNITS: raise KeyError("unit " + repr(s[n.isdigit():]))
+    return 1
+`)
+	var first []string
+	for seed := range uint64(3) {
+		e := runIt(t, Options{Test: file + "::test_it", Interpreter: stockFor(t, file), Seed: seed, NoReplay: true})
+		var classes []string
+		aa := false
+		for _, x := range e.tests {
+			classes = append(classes, x.Class)
+			aa = aa || strings.HasSuffix(x.Outcome.Message, `"unit 'aa'"`) || strings.HasSuffix(x.Outcome.Message, "unit 'aa'")
+		}
+		slices.Sort(classes)
+		classes = slices.Compact(classes)
+		if n := len(e.summary.Classes); n > 6 || !e.summary.Exhausted || !aa {
+			t.Errorf("seed %d: %d classes\n%s%s", seed, n, e.stdout, e.stderr)
+		}
+		if first == nil {
+			first = classes
+		}
+		if !slices.Equal(classes, first) {
+			t.Errorf("seed %d: other classes than without", seed)
+		}
 	}
 }

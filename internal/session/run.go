@@ -60,10 +60,11 @@ type run struct {
 	census    census
 	plain     plain
 	best      map[[2]string]*best
-	groups    map[string]bool // high-level paths
-	edges     map[uint64]bool // that test cases take, see nativeEdges
-	ended     int             // low-level paths
-	named     int             // test cases
+	tried     map[[2]string]*tried // by high-level path and fine class
+	groups    map[string]bool      // high-level paths
+	edges     map[uint64]bool      // that test cases take, see nativeEdges
+	ended     int                  // low-level paths
+	named     int                  // test cases
 	lastSum   time.Time
 	saveErr   error
 	ceiling   *ceiling // of the memory of the process
@@ -206,7 +207,7 @@ const unfinished = "the run has not finished"
 func newRun(o *Options, t *target) *run {
 	halt, stop := context.WithCancel(context.Background())
 	return &run{o: o, t: t, timed: context.Background(), host: kernel.NewHost(), halt: halt, stopSolver: stop, started: time.Now(),
-		classes: map[string]bool{}, groups: map[string]bool{}, edges: map[uint64]bool{}, census: newCensus(), plain: plain{}, best: map[[2]string]*best{}, endlessly: map[string]replay.Result{}, loops: map[testcase.Text]bool{},
+		classes: map[string]bool{}, groups: map[string]bool{}, edges: map[uint64]bool{}, census: newCensus(), plain: plain{}, best: map[[2]string]*best{}, tried: map[[2]string]*tried{}, endlessly: map[string]replay.Result{}, loops: map[testcase.Text]bool{},
 		hadBegin: t.tc.Kind == testcase.Program, // its first instruction
 		budget:   &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths, Vain: o.vain()}}
 }

@@ -75,9 +75,14 @@ func (r *run) smaller(a, b testcase.Test) int {
 
 // best is the test case that stands for the low-level paths of one high-level path and class.
 type best struct {
-	id    string
-	rank  []uint64
-	tries int
+	id   string
+	rank []uint64
+}
+
+// tried says which low-level paths of one high-level path and fine class (testcase.Class.Fine) were minimised.
+type tried struct {
+	length uint64 // of the shortest, as rank has it
+	tries  int    // how many were not shorter than those before
 }
 
 // maxTries is how many paths that cannot be told from the best one by their length are minimised to see whether they are better.
@@ -102,22 +107,28 @@ func (r *run) stands(t testcase.Test) {
 	r.best[pair(t)] = &best{id: t.ID, rank: r.plain.rank(t.Inputs)}
 }
 
-// mayCount reports whether a path like t, which takes edges and whose inputs may still get better, can become a test case.
-func (r *run) mayCount(t testcase.Test, edges []uint64) bool {
+// mayCount reports whether a path like t, which is of the class fine, takes edges and whose inputs may still get better, can become a test case.
+func (r *run) mayCount(t testcase.Test, fine string, edges []uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.o.AllPaths || r.newEdges(edges) || !r.classes[classKey(t)] || t.Group != "" && !r.groups[t.Group] {
-		return true
-	}
-	b := r.best[pair(t)]
+	key, length := [2]string{t.Group, fine}, r.plain.rank(t.Inputs)[0]
+	b := r.tried[key]
 	if b == nil {
-		return false
+		b = &tried{length: length + 1}
+		r.tried[key] = b
 	}
-	length := r.plain.rank(t.Inputs)[0]
-	if length < b.rank[0] {
+	shorter := length < b.length
+	same := length == b.length
+	b.length = min(b.length, length)
+	switch {
+	case r.o.AllPaths || r.newEdges(edges) || !r.classes[classKey(t)] || t.Group != "" && !r.groups[t.Group]:
+		return true
+	case r.best[pair(t)] == nil:
+		return false
+	case shorter:
 		return true
 	}
-	mayShrink := length == b.rank[0] || slices.ContainsFunc(t.Inputs, func(in testcase.Input) bool {
+	mayShrink := same || slices.ContainsFunc(t.Inputs, func(in testcase.Input) bool {
 		return in.Type == testcase.TypeArgv || in.Type == testcase.TypeEnv
 	})
 	if mayShrink {

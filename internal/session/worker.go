@@ -336,7 +336,7 @@ func (w *worker) onPath(s *state.State, e explore.End) (counts func()) {
 	t, output := w.testOf(s, e)
 	w.r.learn(s.Inputs)
 	edges := w.nativeEdges(s)
-	if w.r.mayCount(t, edges) {
+	if w.r.mayCount(t, output.fine, edges) {
 		t, output = w.testOf(w.minimised(s), e)
 	}
 	ctx := w.ctx // the engine may be another by then

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -55,10 +56,14 @@ func joinParts(l []Part) string {
 }
 
 // A Class digests what a user can see of a path, part by part. Bytes that are symbolic, and so may have other values on the same path, count as one
-// mark for each run of them: a program that prints its input does not behave in another way for each.
+// mark for each run of them: a program that prints its input does not behave in another way for each. So do escapes that stand for them, and the
+// quotes around them: Python's repr writes '\n' where the input has a newline, and "'" for a quote.
 type Class struct {
-	parts []Part
-	sum   []byte
+	// Fixed reports whether a byte of the input can be nothing but c on the path; nil: that is not known.
+	Fixed func(c byte) bool
+
+	parts     []Part
+	sum, fine []byte
 }
 
 // NewClass begins a class by parts.
@@ -76,46 +81,123 @@ func (c *Class) AddBytes(part Part, b []byte, symbolic func(i int) bool) {
 	if !slices.Contains(c.parts, part) {
 		return
 	}
-	if symbolic != nil {
-		b = masked(b, symbolic)
+	text := func(b []byte) []byte {
+		switch part {
+		case PartStderr:
+			return allow(b, false)
+		case PartMessage:
+			return allow(b, true)
+		}
+		return b
 	}
-	if part == PartStderr {
-		b = allow(b, false)
+	if symbolic == nil {
+		symbolic = func(int) bool { return false }
 	}
-	if part == PartMessage {
-		b = allow(b, true)
+	c.fine = sumUp(c.fine, part, text(masked(b, symbolic, nil)))
+	var escapes func(i int) int
+	if part == PartMessage || part == PartStdout || part == PartStderr { // the others are no text
+		escapes = func(i int) int { return c.escape(b, i, symbolic) }
 	}
-	c.sum = append(c.sum, part...)
-	c.sum = binary.AppendUvarint(c.sum, uint64(len(b)))
-	c.sum = append(c.sum, b...)
-	h := sha256.Sum256(c.sum)
-	c.sum = append(c.sum[:0], h[:]...)
+	c.sum = sumUp(c.sum, part, text(masked(b, symbolic, escapes)))
 }
 
-// masked is b with a mark for each run of symbolic bytes.
-func masked(b []byte, symbolic func(i int) bool) []byte {
-	const escape = 0xff // a byte that text has none of
+// sumUp is the digest of what sum is one of and part's b.
+func sumUp(sum []byte, part Part, b []byte) []byte {
+	sum = append(sum, part...)
+	sum = binary.AppendUvarint(sum, uint64(len(b)))
+	sum = append(sum, b...)
+	h := sha256.Sum256(sum)
+	return append(sum[:0], h[:]...)
+}
+
+// mark begins what stands for symbolic bytes: a byte that text has none of.
+const mark = 0xff
+
+// masked is b with a mark for each run of symbolic bytes. With escapes, which is how long one of the input is that begins at i, or 0, these count as
+// symbolic, and the quotes right around a run are part of it.
+func masked(b []byte, symbolic func(i int) bool, escapes func(i int) int) []byte {
 	out := make([]byte, 0, len(b))
-	in := false
-	for i, c := range b {
+	in := false // a run
+	for i := 0; i < len(b); {
+		c, n := b[i], 0
 		switch {
 		case symbolic(i):
-			if !in {
-				out = append(out, escape, 1)
-			}
-			in = true
-			continue
-		case c == escape:
-			out = append(out, escape)
+			n = 1
+		case escapes == nil:
+		case in && isQuote(c):
+			n = 1
+		default:
+			n = escapes(i)
 		}
-		in = false
-		out = append(out, c)
+		if n > 0 {
+			if i += n; in {
+				continue
+			}
+			for in = true; escapes != nil && len(out) > 0 && isQuote(out[len(out)-1]); {
+				out = out[:len(out)-1]
+			}
+			out = append(out, mark, 1)
+			continue
+		}
+		if c == mark {
+			out = append(out, mark)
+		}
+		out, in = append(out, c), false
+		i++
 	}
 	return out
 }
 
+func isQuote(c byte) bool { return c == '\'' || c == '"' }
+
+// escapeLetters are what letters stand for behind a backslash.
+var escapeLetters = map[byte]byte{'a': '\a', 'b': '\b', 'e': 0x1b, 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\\': '\\', '\'': '\'', '"': '"'}
+
+// escape is the length of the escape that begins at b[i] and stands for a byte of the input: it has a symbolic byte in it, or is that of a byte which the
+// input has for sure, as a quote within other quotes is; 0: none does.
+func (c *Class) escape(b []byte, i int, symbolic func(i int) bool) int {
+	fixed := func(v uint64) bool { return c.Fixed != nil && v < 0x100 && c.Fixed(byte(v)) }
+	if i > 0 && isQuote(b[i]) && isQuote(b[i-1]) && b[i] != b[i-1] && fixed(uint64(b[i])) {
+		return 1
+	}
+	if b[i] != '\\' || i+1 == len(b) {
+		return 0
+	}
+	if symbolic(i + 1) {
+		return 2
+	}
+	if v, ok := escapeLetters[b[i+1]]; ok && fixed(uint64(v)) {
+		return 2
+	}
+	from, most, bases := i+1, 3, []int{8, 10} // \ooo of R, \ddd of Lua
+	if b[i+1] == 'x' {
+		from, most, bases = i+2, 2, []int{16}
+	}
+	digits, some := 0, false
+	for from+digits < len(b) && digits < most && (symbolic(from+digits) || isDigit(b[from+digits], bases[len(bases)-1])) {
+		some = some || symbolic(from+digits)
+		digits++
+	}
+	for _, base := range bases {
+		if v, err := strconv.ParseUint(string(b[from:from+digits]), base, 64); some || err == nil && fixed(v) {
+			return from + digits - i
+		}
+	}
+	return 0
+}
+
+func isDigit(c byte, base int) bool {
+	_, err := strconv.ParseUint(string(c), base, 8)
+	return err == nil
+}
+
 // Digest is the class.
-func (c *Class) Digest() string {
-	h := sha256.Sum256(c.sum)
+func (c *Class) Digest() string { return digest(c.sum) }
+
+// Fine is a finer class, in which escapes count as they are.
+func (c *Class) Fine() string { return digest(c.fine) }
+
+func digest(sum []byte) string {
+	h := sha256.Sum256(sum)
 	return hex.EncodeToString(h[:])
 }

@@ -17,6 +17,47 @@ func TestParseParts(t *testing.T) {
 	}
 }
 
+// Escapes of the input count as what is symbolic does, others as they are; so do the quotes around.
+func TestClassEscapes(t *testing.T) {
+	// Capital letters are symbolic; the input has a newline, a tab, a backslash, both quotes and a DEL for sure.
+	of := func(text string, fixed bool) (class, fine string) {
+		c := NewClass(Parts)
+		if fixed {
+			c.Fixed = func(c byte) bool { return strings.IndexByte("\n\t\\'\"\x7f", c) >= 0 }
+		}
+		c.AddBytes(PartMessage, []byte(text), func(i int) bool { return text[i] >= 'A' && text[i] <= 'Z' })
+		return c.Digest(), c.Fine()
+	}
+	one, fine := of("unit 'A' is bad", true)
+	for _, tt := range []struct {
+		text string
+		same bool
+	}{
+		{`unit 'BC' is bad`, true}, {`unit "A" is bad`, true}, {`unit '\n' is bad`, true}, {`unit 'A\n\tB' is bad`, true}, {`unit '\\' is bad`, true}, {`unit '\A' is bad`, true},
+		{`unit '\x7f' is bad`, true}, {`unit '\x1A' is bad`, true}, {`unit '\xAB\x0C' is bad`, true}, {`unit "\177A" is bad`, true}, {`unit "\127" is bad`, true}, {`unit "'" is bad`, true},
+		{`unit '"' is bad`, true}, {`unit "'A\"" is bad`, true}, {`unit A is bad`, true},
+		{`unit '' is bad`, false}, {`unit '\r' is bad`, false}, {`unit '\x41' is bad`, false}, {`unit '\n' is odd`, false}, {`unit 'a' is bad`, false}, {`unit "\101" is bad`, false}, {`unit 'A' is bad\`, false},
+		{`unit '\q' is bad`, false}, {`unit '\x' is bad`, false},
+	} {
+		class, other := of(tt.text, true)
+		if (class == one) != tt.same {
+			t.Errorf("%s is of the class: %v", tt.text, class == one)
+		}
+		if (other == fine) != (tt.text == `unit 'BC' is bad`) {
+			t.Errorf("%s is of the fine class: %v", tt.text, other == fine)
+		}
+	}
+	for _, text := range []string{`'\n'`, `'\x7f'`, `'\\'`, `"'"`} {
+		if class, other := of(text, false); class != other {
+			t.Errorf("%s is an escape of an input that need not have that", text)
+		}
+	}
+	a, _ := of("can't A", true)
+	if b, _ := of("can't A", false); a != b {
+		t.Error("a quote in a word is the input's")
+	}
+}
+
 func TestClass(t *testing.T) {
 	// Capital letters are symbolic.
 	of := func(parts []Part, p Part, text string) string {
