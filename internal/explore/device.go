@@ -92,6 +92,7 @@ var answers = map[device.Verb]answer{
 	}),
 	device.VerbOutcome: saying(func(s *state.State, q *request, t state.Text) error {
 		s.Report.Kind, s.Report.Type, s.Report.Msg = q.Kind, q.Type, t
+		s.High.End()
 		return nil
 	}),
 	device.VerbEnd:   ending(func(*state.State, *request) {}),

@@ -18,8 +18,8 @@ type Doc struct {
 type DocNode struct {
 	Parent int      `json:"parent"` // index; -1: the root
 	Steps  int      `json:"steps"`
-	First  Location `json:"first"` // of the first instruction, where the paths have parted
-	Last   Location `json:"last"`  // of the last one, which branches or ends
+	First  Location `json:"first"` // of the first instruction whose source is known, where the paths have parted
+	Last   Location `json:"last"`  // of the last one, which branches or ends; of the parent's, if no source is known
 	Low    int      `json:"low"`   // low-level paths that ended in or below it
 	Ends   []DocEnd `json:"ends,omitempty"`
 	Way    string   `json:"way,omitempty"` // which way it went where the parent ends; empty: First tells
@@ -123,7 +123,10 @@ func (d *Doc) add(t *Tree, n *Node, parent int, complete bool) int {
 	for _, to := range slices.Compact(cuts) {
 		out := DocNode{Parent: parent, Steps: to - from}
 		if to > from {
-			out.First, out.Last = t.location(t.Table[n.Steps.at(from)]), t.location(t.Table[n.Steps.at(to-1)])
+			out.First, out.Last = t.span(&n.Steps, from, to)
+			if out.Last.Source == "" && parent >= 0 && d.Nodes[parent].Last.Source != "" { // all of it was called from there
+				out.First, out.Last = d.Nodes[parent].Last, d.Nodes[parent].Last
+			}
 		}
 		for _, e := range n.Ends {
 			if e.Pos != to {
@@ -153,6 +156,27 @@ func (d *Doc) add(t *Tree, n *Node, parent int, complete bool) int {
 		d.Nodes[i].Low = low
 	}
 	return low
+}
+
+// maxSpan is how many steps are looked at for one whose source is known.
+const maxSpan = 1 << 16
+
+// span is where the steps from from to to begin and end: the first and the last of them whose source is known, if there is one. The others are the
+// interpreter's own, as R's stop is.
+func (t *Tree) span(s *Steps, from, to int) (first, last Location) {
+	at := func(i int) Location { return t.location(t.Table[s.at(i)]) }
+	first, last = at(from), at(to-1)
+	for i := from; i < min(to, from+maxSpan) && first.Source == ""; i++ {
+		if l := at(i); l.Source != "" {
+			first = l
+		}
+	}
+	for i := to - 1; i >= max(from, to-maxSpan) && last.Source == ""; i-- {
+		if l := at(i); l.Source != "" {
+			last = l
+		}
+	}
+	return first, last
 }
 
 // Merge adds the paths of u, which another worker has explored.

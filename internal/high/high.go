@@ -58,7 +58,11 @@ type Path struct {
 	frames  []frame  // outermost first
 	at      Place
 	last    Step
+	ended   bool // the test has: what is executed from now on is no step
 }
+
+// End says that the test has ended: what comes behind, as exit handlers and the end of threads, is none of its steps.
+func (p *Path) End() { p.ended = true }
 
 // frame is a call that has not returned.
 type frame struct {
@@ -153,6 +157,9 @@ func (t *Tracker) Run(p *Path) { t.cur = p }
 // follow takes the running state's path along runs.
 func (t *Tracker) follow(runs []hlpc.Run) {
 	p := t.cur
+	if p.ended {
+		return
+	}
 	t.numbers = t.numbers[:0]
 	for i := range runs {
 		t.run(p, &runs[i])

@@ -25,6 +25,9 @@ func (t *Tree) before(p Place, n int) []uint32 {
 // Loop is where p repeats its last steps, FILE:LINE:FUNCTION: the first line of the loop in the outermost call that is part of it. It is empty where they do
 // not repeat, or the place is not known.
 func (t *Tracker) Loop(p *Path) string {
+	if p.ended {
+		return ""
+	}
 	list := t.Tree.before(p.at, loopSteps)
 	long, period := loopAtEnd(list)
 	if long < len(list)/2 {

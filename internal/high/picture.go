@@ -28,7 +28,9 @@ func (d *Doc) name(l Location) string {
 	return fmt.Sprintf("%.8s+%d", d.Codes[l.Code], l.Offset)
 }
 
-func (n *DocNode) label(d *Doc) string {
+// label is node i in one line; ways as Doc.ways has them.
+func (d *Doc) label(i int, ways []string) string {
+	n := &d.Nodes[i]
 	var b strings.Builder
 	if n.Way != "" || n.First == (Location{}) && n.Last != (Location{}) { // of decisions
 		fmt.Fprintf(&b, "%s: ", cmp.Or(n.Way, "start"))
@@ -41,15 +43,59 @@ func (n *DocNode) label(d *Doc) string {
 	if n.Steps == 0 {
 		return "start"
 	}
-	if n.Parent >= 0 && d.Nodes[n.Parent].Steps > 0 {
-		b.WriteString(way(d.Nodes[n.Parent].Last, n.First))
-	}
-	b.WriteString(d.name(n.Last))
+	b.WriteString(ways[i] + d.name(n.Last))
 	if n.Last.Text != "" {
 		b.WriteString("  " + n.Last.Text)
 	}
 	fmt.Fprintf(&b, "  (%d steps, %d low-level)", n.Steps, n.Low)
 	return b.String()
+}
+
+// ways says for each node which way the path went to it; empty: there was none, or that is not known.
+func (d *Doc) ways() []string {
+	out := make([]string, len(d.Nodes))
+	kids := d.kids()
+	for p := range d.Nodes {
+		from, list := d.Nodes[p].Last, kids[p]
+		if d.Nodes[p].Steps == 0 {
+			continue
+		}
+		for _, k := range list {
+			out[k] = way(from, d.Nodes[k].First)
+		}
+		switch on := func(l Location) bool { return l.Line == from.Line && l.File == from.File }; {
+		case from.Line == 0:
+		case len(list) == 1 && on(d.Nodes[list[0]].First): // the others have ended
+			out[list[0]] = "goes on: "
+		case len(list) == 2:
+			d.twoWays(from, list[0], list[1], on, out)
+		}
+	}
+	return out
+}
+
+// twoWays is ways for the two nodes a and b behind the branch at from; on tells what is on its line.
+func (d *Doc) twoWays(from Location, a, b int, on func(Location) bool, out []string) {
+	one, other := &d.Nodes[a], &d.Nodes[b]
+	stays := func(n *DocNode) bool { return on(n.First) && (isJoined(from.Text) || on(n.Last)) }
+	if holds, ok := staysIf(from.Text); ok && stays(one) != stays(other) {
+		if stays(other) {
+			a, b = b, a
+		}
+		out[a], out[b] = fmt.Sprint(holds, ": "), fmt.Sprint(!holds, ": ")
+		return
+	}
+	l, r := one.First, other.First
+	if !on(l) || !on(r) || l.Code != from.Code || r.Code != from.Code || l.Offset == r.Offset {
+		return
+	}
+	// By the code: what follows the branch, or another place.
+	if l.Offset <= from.Offset || r.Offset > from.Offset && r.Offset < l.Offset {
+		a, b, l = b, a, r
+	}
+	if l.Offset > from.Offset {
+		out[a], out[b] = "goes on: ", "jumps: "
+	}
 }
 
 // way says which way a path goes that leaves the branch at from for to.
@@ -88,7 +134,7 @@ func (e DocEnd) String() string {
 
 // WriteText draws the tree with lines of text.
 func (d *Doc) WriteText(w io.Writer) {
-	kids := d.kids()
+	kids, ways := d.kids(), d.ways()
 	var draw func(i int, indent string)
 	draw = func(i int, indent string) {
 		n := &d.Nodes[i]
@@ -103,22 +149,23 @@ func (d *Doc) WriteText(w io.Writer) {
 				continue
 			}
 			kid := kids[i][k-len(n.Ends)]
-			fmt.Fprintf(w, "%s%s%s\n", indent, branch, d.Nodes[kid].label(d))
+			fmt.Fprintf(w, "%s%s%s\n", indent, branch, d.label(kid, ways))
 			draw(kid, indent+below)
 		}
 	}
 	for _, root := range kids[-1] {
-		fmt.Fprintln(w, d.Nodes[root].label(d))
+		fmt.Fprintln(w, d.label(root, ways))
 		draw(root, "")
 	}
 }
 
 // WriteDot writes the tree for Graphviz.
 func (d *Doc) WriteDot(w io.Writer) {
+	ways := d.ways()
 	fmt.Fprintln(w, "digraph tree {\n  rankdir=LR; node [shape=box, fontname=monospace, fontsize=10];")
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
-		fmt.Fprintf(w, "  n%d [label=%q];\n", i, n.label(d))
+		fmt.Fprintf(w, "  n%d [label=%q];\n", i, d.label(i, ways))
 		if n.Parent >= 0 {
 			fmt.Fprintf(w, "  n%d -> n%d;\n", n.Parent, i)
 		}
@@ -138,7 +185,7 @@ const (
 
 // WriteSVG draws the tree as a picture: one row per node and end, children indented.
 func (d *Doc) WriteSVG(w io.Writer) {
-	kids := d.kids()
+	kids, ways := d.kids(), d.ways()
 	var body strings.Builder
 	row, widest := 0, 0
 	text := func(depth int, s, colour string) int {
@@ -157,7 +204,7 @@ func (d *Doc) WriteSVG(w io.Writer) {
 	var draw func(i, depth int) int
 	draw = func(i, depth int) int {
 		n := &d.Nodes[i]
-		y := text(depth, n.label(d), "#333")
+		y := text(depth, d.label(i, ways), "#333")
 		for _, e := range n.Ends {
 			line(depth, y, text(depth+1, e.String(), outcomeColour(e.Outcome)))
 		}

@@ -64,6 +64,35 @@ func isCondition(line string) bool {
 	return false
 }
 
+// staysIf tells of a statement with a condition, all on one line, whether a path that goes on there says that the condition holds: it does for `if`
+// with its body, and not for `assert`, which raises there. What is left of a condition with `and` or `or` is on the line, too.
+func staysIf(line string) (holds, ok bool) {
+	word := strings.FieldsFunc(strings.TrimLeft(line, "} "), func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(word) > 1 && word[0] == "else" && word[1] == "if" {
+		word = word[1:]
+	}
+	if len(word) == 0 || !strings.HasPrefix(strings.TrimLeft(line, "} "), word[0]) && word[0] != "if" {
+		return false, false
+	}
+	switch word[0] {
+	case "if", "elif", "elseif", "while":
+		return true, !isCondition(line)
+	case "assert":
+		return false, true
+	}
+	return false, false
+}
+
+// isJoined reports whether the condition on a line has parts, one of which may decide.
+func isJoined(line string) bool {
+	for _, word := range []string{" and ", " or ", "&&", "||"} {
+		if strings.Contains(line, word) {
+			return true
+		}
+	}
+	return false
+}
+
 // nextCode is the number of the first line after n that has code.
 func nextCode(lines []string, n int) int {
 	for i, l := range lines[n:] {

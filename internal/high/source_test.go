@@ -77,3 +77,73 @@ func TestDocOf(t *testing.T) {
 		t.Error("nodes without paths")
 	}
 }
+
+// Where a branch and what follows are on one line, the statement tells which way is which, or the code does.
+func TestWaysOnALine(t *testing.T) {
+	at := func(line, offset int) Location {
+		return Location{Source: "t f", File: "/t", Line: line, Offset: uint32(offset)}
+	}
+	for _, tt := range []struct {
+		text       string
+		a, b       [2]Location // first and last
+		one, other string
+	}{
+		{"assert x", [2]Location{at(2, 30), at(2, 30)}, [2]Location{at(1, 12), at(1, 14)}, "true: ", "false: "},
+		{"if (x) stop()", [2]Location{at(1, 12), at(1, 14)}, [2]Location{at(1, 30), at(3, 40)}, "true: ", "false: "},
+		{"if (x || y) stop()", [2]Location{at(1, 12), at(1, 14)}, [2]Location{at(1, 30), at(3, 40)}, "goes on: ", "jumps: "},
+		{"if x and y: z()", [2]Location{at(1, 12), at(1, 14)}, [2]Location{at(2, 30), at(3, 40)}, "true: ", "false: "},
+		{"assert x and y", [2]Location{at(1, 40), at(1, 44)}, [2]Location{at(1, 12), at(1, 14)}, "jumps: ", "goes on: "},
+		{"a = [k for k in l if k]", [2]Location{at(1, 2), at(1, 2)}, [2]Location{at(1, 12), at(1, 14)}, "jumps: ", "goes on: "},
+		{"a = [k for k in l if k]", [2]Location{at(1, 2), at(1, 2)}, [2]Location{at(1, 3), at(1, 14)}, "on that line: ", "on that line: "},
+		{"x = y", [2]Location{at(2, 12), at(2, 12)}, [2]Location{at(1, 14), at(1, 14)}, "to line 2: ", "on that line: "},
+	} {
+		branch := at(1, 10)
+		branch.Text = tt.text
+		d := &Doc{Nodes: []DocNode{{Parent: -1, Steps: 1, First: at(1, 0), Last: branch}, {Steps: 1, First: tt.a[0], Last: tt.a[1]}, {Steps: 1, First: tt.b[0], Last: tt.b[1]}}}
+		if w := d.ways(); w[1] != tt.one || w[2] != tt.other {
+			t.Errorf("%s: %q, %q", tt.text, w[1], w[2])
+		}
+	}
+}
+
+// An end stands at the step where it is, also where others go on from there without a branch.
+func TestEndsWithin(t *testing.T) {
+	var tree Tree
+	code := tree.code([16]byte{1})
+	walk := func(at Place, n int) Place {
+		for range n {
+			step, _ := tree.Step(at)
+			at = tree.Advance(at, []uint32{tree.number(Step{code, step.Offset + 1})})
+		}
+		return at
+	}
+	end := walk(walk(Place{}, 3), 4)
+	tree.End(walk(Place{}, 3), "raises", "t1")
+	tree.End(walk(Place{}, 5), "raises", "t2")
+	tree.End(end, "ok", "t3")
+	tree.End(Place{}, "never begins", "")
+	var b strings.Builder
+	d := tree.Doc()
+	d.WriteText(&b)
+	const name = "01000000"
+	want := strings.ReplaceAll(`start
+├─ never begins  (1 low-level)
+└─ DIGEST+3  (3 steps, 3 low-level)
+   ├─ raises  (1 low-level)  t1
+   └─ DIGEST+5  (2 steps, 2 low-level)
+      ├─ raises  (1 low-level)  t2
+      └─ DIGEST+7  (2 steps, 1 low-level)
+         └─ ok  (1 low-level)  t3
+`, "DIGEST", name)
+	if b.String() != want || d.Complete() != 4 {
+		t.Errorf("%d complete, got\n%swant\n%s", d.Complete(), b.String(), want)
+	}
+}
+
+// The line of an end does not grow with its test cases.
+func TestManyTests(t *testing.T) {
+	e := DocEnd{Outcome: "ok", Low: 4, Tests: []string{"t2", "t3", "t5", "t7"}, Complete: true}
+	if s := e.String(); s != "ok  (4 low-level)  t2, 3 more" {
+		t.Error(s)
+	}
+}
