@@ -17,7 +17,8 @@ func treeCmd() *cobra.Command {
 		Use:   "tree [--format text|dot|svg|json] DIR",
 		Short: "Show the high-level execution tree of a run",
 		Long: "Show the paths of the interpreted program that a run has found: a tree, folded where it does not branch, with the line where\n" +
-			"paths part and which way each went (true, false, or where to),\n" +
+			"paths part and which way each went: true, false, to another line, or, where the statement does not tell, whether the code\n" +
+			"goes on behind the branch or jumps;\n" +
 			"and of a program the decisions of its test cases, with source lines where it was compiled with -g; with\n" +
 			"how many low-level paths go each way and how they ended. Instructions are named by source line and function\n" +
 			"where these are known, else by the digest of their code object and the offset in it.",

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // The tree shows the text of the line where paths part, and which way each went; of a program, the decisions of its test cases.
 func TestTreeText(t *testing.T) {
@@ -12,4 +15,33 @@ func TestTreeText(t *testing.T) {
 	b.compile("p", "#include <stdio.h>\n#include <stdlib.h>\nint main() {\n\tif (getchar() == 'x') abort();\n\treturn 0; }", "-g")
 	b.run("run", "--out", "p.d", "--stdin", "1", "--", "./p").want(1)
 	b.run("tree", "p.d").want(0, "p.c:4 main  if (getchar() == 'x') abort();", "taken: ", "not taken: ", "crash SIGABRT  (1 low-level)  t0000")
+}
+
+// An end stands at the line where it is, though others go on from there without a branch; what is executed behind the end of the test is no step of it,
+// and steps of R's own functions are where the user called these.
+func TestTreeEnds(t *testing.T) {
+	b := pythonBox(t)
+	b.write("test_e.py", `import atexit, symchef
+def bye():
+    for k in range(3):
+        pass
+def test_e(x: symchef.Int(0, 3) = 1):
+    atexit.register(bye)
+    y = 10 // x
+    z = y + 1
+    if z < 5: raise KeyError("x")
+    return z
+`)
+	b.run("run", "--out", "e", "--replay", "none", "test_e.py").want(1)
+	b.run("tree", "e").want(0, "test_e.py:7 test_e  y = 10 // x  (", "├─ exception ZeroDivisionError  (", `test_e.py:9 test_e  if z < 5: raise KeyError("x")  (`,
+		`true: test_e.py:9 test_e  if z < 5: raise KeyError("x")  (`, "false: test_e.py:10 test_e  return z  (")
+	if out := b.run("tree", "e").stdout; strings.Contains(out, "bye") || strings.Contains(out, "threading") {
+		t.Errorf("exit handlers are in the tree:\n%s", out)
+	}
+	b.write("test_r.R", "test_r <- function() {\n  n <- symchef$integer(\"n\", 0L, 9L, 2L)\n  if (n > 5L) stop(\"large\")\n  n + 1L\n}\n")
+	if r := b.run("run", "--out", "r", "--replay", "none", "test_r.R"); r.status == 1 {
+		b.run("tree", "r").want(0, `true: test_r.R:3  if (n > 5L) stop("large")  (`, "false: test_r.R:4  n + 1L  (")
+	} else {
+		t.Log("no R here")
+	}
 }
