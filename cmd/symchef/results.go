@@ -68,7 +68,7 @@ func replayCmd(status *int) *cobra.Command {
 			defer cleanup()
 			ctx, stop := interruptible()
 			defer stop()
-			rep, err := replay.Dir(ctx, r, w, tests, replay.Options{GuestLib: lib, Mode: mode, Unconfined: unconfined, Parallel: workers, Cause: session.Causes(r), Doubt: session.Doubts(r), Settle: session.Settle(tests)})
+			rep, err := replay.Dir(ctx, r, w, tests, replay.Options{GuestLib: lib, Mode: mode, Unconfined: unconfined, Parallel: workers, Cause: session.Causes(r), Bound: session.Bounds(r), Doubt: session.Doubts(r), Settle: session.Settle(tests)})
 			if ctx.Err() != nil {
 				*status = session.StatusCtrlC
 			}

@@ -224,7 +224,11 @@ func (c *call) renameAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, 
 			return 0, err
 		}
 	}
-	if _, err := c.s.writableDir(c.p, v); err != nil {
+	dir, err := c.s.writableDir(c.p, v)
+	if err == nil {
+		err = c.s.mayRemove(c.s.nodeStat(dir), v.st)
+	}
+	if err != nil {
 		return 0, err
 	}
 	if _, err := c.s.writableDir(c.p, w); err != nil {
@@ -314,6 +318,9 @@ func (c *call) linkAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, fl
 	if err == nil && v.st.dir() {
 		err = unix.EPERM
 	}
+	if err == nil {
+		err = c.s.mayLink(v.st)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -333,13 +340,21 @@ func (c *call) linkAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, fl
 	return 0, nil
 }
 
-// change applies f to the inode of an existing file that the guest's user owns.
-func (c *call) change(v vnode, err error, f func(*inode) error) (uint64, error) {
+// owner returns why the guest's user may not change a file's mode or owner.
+func (c *call) owner(st stat) error {
+	if !c.s.owns(st.UID) {
+		return unix.EPERM
+	}
+	return nil
+}
+
+// change applies f to the inode of an existing file that may is not against.
+func (c *call) change(v vnode, err error, may func(stat) error, f func(*inode) error) (uint64, error) {
+	if err == nil {
+		err = may(v.st)
+	}
 	if err != nil {
 		return 0, err
-	}
-	if c.s.cfg.UID != 0 && uint32(c.s.cfg.UID) != v.st.UID {
-		return 0, unix.EPERM
 	}
 	if v.node == 0 && c.s.lowerReadOnly(v.low) {
 		return 0, unix.EROFS
@@ -362,28 +377,31 @@ func (c *call) changeNode(i int, f func(*inode) error) error {
 }
 
 // changeFd is change for an open file.
-func (c *call) changeFd(fd int, f func(*inode) error) (uint64, error) {
+func (c *call) changeFd(fd int, may func(stat) error, f func(*inode) error) (uint64, error) {
 	_, o, err := c.fd(fd)
 	if err != nil {
 		return 0, err
 	}
 	switch {
 	case o.Node != 0:
+		if err := may(c.s.nodeStat(o.Node)); err != nil {
+			return 0, err
+		}
 		return 0, c.changeNode(o.Node, f)
 	case o.Kind != fileLower && o.Kind != fileDir && o.Kind != filePath:
 		return 0, nil
 	}
 	v, err := c.existing(unix.AT_FDCWD, o.Path, true)
-	return c.change(v, err, f)
+	return c.change(v, err, may, f)
 }
 
-func (c *call) changeAt(dirfd int, addr uint64, follow bool, f func(*inode) error) (uint64, error) {
+func (c *call) changeAt(dirfd int, addr uint64, follow bool, may func(stat) error, f func(*inode) error) (uint64, error) {
 	name, err := c.path(addr)
 	if err != nil {
 		return 0, err
 	}
 	v, err := c.existing(dirfd, name, follow)
-	return c.change(v, err, f)
+	return c.change(v, err, may, f)
 }
 
 func chmod(mode uint64) func(*inode) error {
@@ -394,12 +412,12 @@ func chmod(mode uint64) func(*inode) error {
 }
 
 func (c *call) sysChmod() (uint64, error) {
-	return c.changeAt(unix.AT_FDCWD, c.a[0], true, chmod(c.a[1]))
+	return c.changeAt(unix.AT_FDCWD, c.a[0], true, c.owner, chmod(c.a[1]))
 }
 func (c *call) sysFchmodat() (uint64, error) {
-	return c.changeAt(c.arg32(0), c.a[1], true, chmod(c.a[2]))
+	return c.changeAt(c.arg32(0), c.a[1], true, c.owner, chmod(c.a[2]))
 }
-func (c *call) sysFchmod() (uint64, error) { return c.changeFd(c.arg32(0), chmod(c.a[1])) }
+func (c *call) sysFchmod() (uint64, error) { return c.changeFd(c.arg32(0), c.owner, chmod(c.a[1])) }
 
 // chown returns what changes the owner; as root to any, else to the one that the file has (change has checked that it is ours).
 func (c *call) chown(uid, gid uint64) func(*inode) error {
@@ -411,7 +429,7 @@ func (c *call) chown(uid, gid uint64) func(*inode) error {
 		if uint32(gid) != ^uint32(0) {
 			to.GID = uint32(gid)
 		}
-		if c.s.cfg.UID != 0 && (to.UID != n.UID || to.GID != n.GID && to.GID != uint32(c.s.cfg.GID)) {
+		if !c.s.super() && (to.UID != n.UID || to.GID != n.GID && to.GID != uint32(c.s.cfg.GID)) {
 			return unix.EPERM
 		}
 		if n.Mode&unix.S_IFMT == unix.S_IFREG { // chown(2): a program of another owner is not run with his rights
@@ -426,15 +444,15 @@ func (c *call) chown(uid, gid uint64) func(*inode) error {
 }
 
 func (c *call) sysChown() (uint64, error) {
-	return c.changeAt(unix.AT_FDCWD, c.a[0], true, c.chown(c.a[1], c.a[2]))
+	return c.changeAt(unix.AT_FDCWD, c.a[0], true, c.owner, c.chown(c.a[1], c.a[2]))
 }
 
 func (c *call) sysLchown() (uint64, error) {
-	return c.changeAt(unix.AT_FDCWD, c.a[0], false, c.chown(c.a[1], c.a[2]))
+	return c.changeAt(unix.AT_FDCWD, c.a[0], false, c.owner, c.chown(c.a[1], c.a[2]))
 }
 
 func (c *call) sysFchown() (uint64, error) {
-	return c.changeFd(c.arg32(0), c.chown(c.a[1], c.a[2]))
+	return c.changeFd(c.arg32(0), c.owner, c.chown(c.a[1], c.a[2]))
 }
 
 func (c *call) sysFchownat() (uint64, error) {
@@ -443,9 +461,9 @@ func (c *call) sysFchownat() (uint64, error) {
 		return 0, unix.EINVAL
 	}
 	if name, err := c.path(c.a[1]); err == nil && name == "" && flags&unix.AT_EMPTY_PATH != 0 {
-		return c.changeFd(c.arg32(0), c.chown(c.a[2], c.a[3]))
+		return c.changeFd(c.arg32(0), c.owner, c.chown(c.a[2], c.a[3]))
 	}
-	return c.changeAt(c.arg32(0), c.a[1], flags&unix.AT_SYMLINK_NOFOLLOW == 0, c.chown(c.a[2], c.a[3]))
+	return c.changeAt(c.arg32(0), c.a[1], flags&unix.AT_SYMLINK_NOFOLLOW == 0, c.owner, c.chown(c.a[2], c.a[3]))
 }
 
 func (c *call) sysUmask() (uint64, error) {
@@ -495,10 +513,19 @@ func (c *call) sysUtimensat() (uint64, error) {
 		}
 		return nil
 	}
-	if c.a[1] == 0 {
-		return c.changeFd(c.arg32(0), set)
+	may := c.owner
+	if to[0] == &now && to[1] == &now { // whoever may write may say that he just did
+		may = func(st stat) error {
+			if !c.s.owns(st.UID) && !c.s.may(st, 2) {
+				return unix.EACCES
+			}
+			return nil
+		}
 	}
-	return c.changeAt(c.arg32(0), c.a[1], c.a[3]&unix.AT_SYMLINK_NOFOLLOW == 0, set)
+	if c.a[1] == 0 {
+		return c.changeFd(c.arg32(0), may, set)
+	}
+	return c.changeAt(c.arg32(0), c.a[1], c.a[3]&unix.AT_SYMLINK_NOFOLLOW == 0, may, set)
 }
 
 func (c *call) sysTruncate() (uint64, error) {

@@ -313,7 +313,7 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 	if f.readable() {
 		need |= 4
 	}
-	if f.writable() {
+	if f.writable() || flags&unix.O_TRUNC != 0 {
 		need |= 2
 	}
 	if !c.s.may(v.st, need) {

@@ -46,6 +46,15 @@ func elsewhereLimits() limits {
 	return l
 }
 
+// mostTasks is how many tasks there may be where p makes one.
+func (s *System) mostTasks(p *Process) uint64 {
+	n := min(maxTasks, p.Limits[unix.RLIMIT_NPROC].Soft)
+	if b := s.cfg.World.Bounds.Tasks; b > 0 {
+		n = min(n, b)
+	}
+	return n
+}
+
 // fdLimit is what the descriptors of p are below.
 func (p *Process) fdLimit() int { return int(min(p.Limits[unix.RLIMIT_NOFILE].Soft, maxFds)) }
 
@@ -89,7 +98,9 @@ func (c *call) rlimit(p *Process, resource, set, get uint64) (uint64, error) {
 		case next.Soft > next.Hard:
 			return 0, unix.EINVAL
 		case next.Hard > old.Hard:
-			return 0, unix.EPERM
+			if err := c.s.refused(); err != nil {
+				return 0, err
+			}
 		}
 	}
 	if get != 0 {
@@ -117,6 +128,9 @@ func (c *call) mayMap(n uint64) bool {
 // process is sent SIGXFSZ.
 func (c *call) belowLimit(pos, n int64) (int64, error) {
 	most := c.p.Limits[unix.RLIMIT_FSIZE].Soft
+	if b := c.s.cfg.World.Bounds.FileSize; b > 0 {
+		most = min(most, b)
+	}
 	switch {
 	case most == unlimited || pos+n <= int64(most):
 		return n, nil

@@ -79,6 +79,7 @@ func (s *System) lowerStat(p *Process, at string) (stat, error) {
 		return s.synthStat(p, at)
 	}
 	st, err := s.host.lstat(at)
+	st = s.boxed(st)
 	if err == unix.ENOENT && s.aboveMount(at) {
 		return stat{Dev: overlayDev + 1, Ino: fnv(at), Nlink: 2, Mode: unix.S_IFDIR | 0o555, Size: 4096, Blocks: 8, Atime: Epoch, Mtime: Epoch, Ctime: Epoch}, nil
 	}
@@ -112,7 +113,7 @@ func (s *System) lowerContent(p *Process, at string) (*mem.Backing, error) {
 		return b, nil
 	}
 	if synthetic(at) {
-		t, err := s.synthText(p, at)
+		t, err := s.synthText(at)
 		return &mem.Backing{Name: at, Data: t}, err
 	}
 	return s.host.open(at)

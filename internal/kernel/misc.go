@@ -66,7 +66,7 @@ func (c *call) sysSetregid() (uint64, error)  { return c.sameIDs(c.s.cfg.GID, 2)
 func (c *call) sameIDs(id, n int) (uint64, error) {
 	for i := range n {
 		if v := c.arg32(i); v != id && !(v == -1 && n > 1) {
-			return 0, unix.EPERM
+			return 0, c.s.refused()
 		}
 	}
 	return 0, nil
@@ -91,7 +91,7 @@ func (c *call) sysOK() (uint64, error) { return 0, nil }
 func (c *call) sysNoSys() (uint64, error) { return 0, unix.ENOSYS }
 
 // sysPerm is a call that needs a privilege the guest lacks.
-func (c *call) sysPerm() (uint64, error) { return 0, unix.EPERM }
+func (c *call) sysPerm() (uint64, error) { return 0, c.s.refused() }
 
 func (c *call) sysGetrandom() (uint64, error) {
 	if c.a[2]&^7 != 0 {
@@ -184,7 +184,7 @@ func (c *call) sysSetpriority() (uint64, error) {
 	l, err := c.niced()
 	nice := max(-20, min(c.arg32(2), 19))
 	for _, p := range l {
-		if nice < p.Nice && c.s.cfg.UID != 0 {
+		if nice < p.Nice && !c.s.super() {
 			err = unix.EACCES
 			continue
 		}

@@ -184,6 +184,9 @@ func (s *System) walk(p *Process, base, name string, follow bool) (vnode, error)
 		if !dir.st.dir() {
 			return vnode{}, unix.ENOTDIR
 		}
+		if !s.search(dir) {
+			return vnode{}, unix.EACCES
+		}
 		v, err := s.child(p, dir, c)
 		if err != nil {
 			return vnode{}, err
@@ -224,20 +227,6 @@ func (s *System) readlink(p *Process, v vnode) (string, error) {
 	return s.lowerLink(p, v.low)
 }
 
-// may reports whether the guest's user has the access rights mask (4 read, 2 write, 1 execute).
-func (s *System) may(st stat, mask uint32) bool {
-	m := st.Mode
-	switch {
-	case s.cfg.UID == 0:
-		return mask&1 == 0 || st.dir() || m&0o111 != 0
-	case uint32(s.cfg.UID) == st.UID:
-		m >>= 6
-	case uint32(s.cfg.GID) == st.GID:
-		m >>= 3
-	}
-	return m&mask == mask
-}
-
 // upperDir returns the inode of an existing directory, making those on the way to it.
 func (s *System) upperDir(p *Process, dir string) (int, error) {
 	at := vnode{path: "/", node: rootNode}
@@ -271,6 +260,9 @@ func (s *System) upper(p *Process, v vnode) (int, error) {
 	}
 	if v.st.dir() {
 		return s.upperDir(p, v.path)
+	}
+	if err := s.unboxed(v.st); err != nil {
+		return 0, err
 	}
 	n := &inode{Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 1, Atime: v.st.Atime, Mtime: v.st.Mtime, Ctime: v.st.Ctime}
 	switch v.st.kind() {
@@ -394,6 +386,9 @@ func (s *System) touchDir(dir int, subdir bool, delta int) {
 // remove takes v's name away. The inode lives on where files are open on it.
 func (s *System) remove(p *Process, v vnode) error {
 	dir, err := s.writableDir(p, v)
+	if err == nil {
+		err = s.mayRemove(s.nodeStat(dir), v.st)
+	}
 	if err != nil {
 		return err
 	}
@@ -512,6 +507,9 @@ func (s *System) reserve(n *inode, off, count int64) bool {
 	limit := int64(maxDisk)
 	if m := s.cfg.MaxMemory; m > 0 {
 		limit = min(limit, int64(m))
+	}
+	if b := s.cfg.World.Bounds.Disk; b > 0 {
+		limit = min(limit, int64(b))
 	}
 	if s.stored+need > limit { // what was truncated or removed since counts no longer
 		s.sweep()

@@ -72,7 +72,7 @@ var procMade = map[string]func(*System) string{
 var procNames = slices.Concat(slices.Sorted(maps.Keys(procFixed)), []string{"/proc/uptime", "/proc/sys/kernel/random/uuid"})
 
 // procSelf are the files of /proc/PID.
-var procSelf = []string{"auxv", "cmdline", "comm", "cwd", "environ", "exe", "fd", "limits", "maps", "root", "stat", "statm", "status"}
+var procSelf = []string{"auxv", "cmdline", "comm", "cwd", "environ", "exe", "fd", "limits", "maps", "mounts", "root", "stat", "statm", "status"}
 
 func synthetic(p string) bool {
 	return under(p, "/dev") || under(p, "/proc") || under(p, "/sys")
@@ -82,17 +82,19 @@ func under(p, dir string) bool {
 	return p == dir || len(p) > len(dir) && p[len(dir)] == '/' && strings.HasPrefix(p, dir)
 }
 
-// self splits a path below /proc/PID or /proc/self of p.
-func (s *System) self(p *Process, at string) (string, bool) {
+// procOf splits a path below /proc/PID: the process, and the rest.
+func (s *System) procOf(at string) (*Process, string, bool) {
 	rest, ok := strings.CutPrefix(at, "/proc/")
-	if !ok || p == nil {
-		return "", false
+	if !ok {
+		return nil, "", false
 	}
 	head, tail, _ := strings.Cut(rest, "/")
-	if head != strconv.Itoa(p.PID) {
-		return "", false
+	for _, p := range s.procs {
+		if strconv.Itoa(p.PID) == head {
+			return p, tail, true
+		}
 	}
-	return tail, true
+	return nil, "", false
 }
 
 func (s *System) synthStat(p *Process, at string) (stat, error) {
@@ -110,7 +112,7 @@ func (s *System) synthStat(p *Process, at string) (stat, error) {
 	case "/dev/pts":
 		st.Mode, st.Nlink = unix.S_IFDIR|0o755, 2
 		return st, nil
-	case "/proc/self", "/proc/thread-self":
+	case "/proc/self", "/proc/thread-self", "/proc/mounts":
 		st.Mode = unix.S_IFLNK | 0o777
 		return st, nil
 	}
@@ -142,7 +144,7 @@ func (s *System) synthStat(p *Process, at string) (stat, error) {
 			return dir()
 		}
 	}
-	if tail, ok := s.self(p, at); ok {
+	if _, tail, ok := s.procOf(at); ok {
 		switch {
 		case tail == "" || tail == "fd":
 			return dir()
@@ -171,16 +173,18 @@ func (s *System) synthLink(p *Process, at string) (string, error) {
 		return "", unix.ENOENT
 	}
 	switch at {
+	case "/proc/mounts":
+		return "self/mounts", nil
 	case "/proc/self":
 		return strconv.Itoa(p.PID), nil
 	case "/proc/thread-self":
 		return fmt.Sprintf("%d/task/%d", p.PID, s.cur.TID), nil
 	}
-	tail, ok := s.self(p, at)
-	if !ok {
+	q, tail, ok := s.procOf(at)
+	if !ok || q.Dead {
 		return "", unix.ENOENT
 	}
-	switch tail {
+	switch p = q; tail {
 	case "exe":
 		return p.Exe, nil
 	case "cwd":
@@ -201,7 +205,7 @@ func (s *System) synthLink(p *Process, at string) (string, error) {
 
 func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 	var names []string
-	switch tail, self := s.self(p, at); {
+	switch q, tail, self := s.procOf(at); {
 	case at == "/dev":
 		for n := range devices {
 			if n != "symchef" { // it is there for whoever knows
@@ -219,7 +223,7 @@ func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 	case self && tail == "":
 		names = slices.Clone(procSelf)
 	case self && tail == "fd":
-		for i, f := range p.Fds {
+		for i, f := range q.Fds {
 			if f.File >= 0 && s.files.get(f.File).Kind != fileDevice { // which no native run has
 				names = append(names, strconv.Itoa(i))
 			}
@@ -232,9 +236,9 @@ func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 			}
 		}
 		if at == "/proc" {
-			seen["self"] = true
-			if p != nil {
-				seen[strconv.Itoa(p.PID)] = true
+			seen["self"], seen["mounts"] = true, true
+			for _, q := range s.procs {
+				seen[strconv.Itoa(q.PID)] = true
 			}
 		}
 		for n := range seen {
@@ -254,14 +258,14 @@ func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 }
 
 // synthText returns the content of a made-up regular file; proc(5).
-func (s *System) synthText(p *Process, at string) ([]byte, error) {
+func (s *System) synthText(at string) ([]byte, error) {
 	if t, ok := s.cfg.World.host().proc[at]; ok {
 		return []byte(t), nil
 	}
 	if f := procMade[at]; f != nil {
 		return []byte(f(s)), nil
 	}
-	tail, ok := s.self(p, at)
+	p, tail, ok := s.procOf(at)
 	if !ok && s.cfg.World.Beyond {
 		return []byte("elsewhere\n"), nil
 	}
@@ -269,9 +273,14 @@ func (s *System) synthText(p *Process, at string) ([]byte, error) {
 		return nil, unix.ENOENT
 	}
 	switch tail {
+	case "mounts":
+		return []byte(s.cfg.World.host().mounts), nil
 	case "limits":
 		return []byte(p.Limits.text()), nil
 	case "maps":
+		if p.Mem == nil {
+			return nil, nil
+		}
 		return []byte(mapsText(p)), nil
 	case "comm":
 		return []byte(p.Comm + "\n"), nil
@@ -280,14 +289,14 @@ func (s *System) synthText(p *Process, at string) ([]byte, error) {
 	case "environ":
 		return []byte(strings.Join(p.Env, "\x00") + "\x00"), nil
 	case "stat":
-		return fmt.Appendf(nil, "%d (%s) R %d %d %d 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-			p.PID, p.Comm, p.Parent, p.Group, p.Session), nil
+		return fmt.Appendf(nil, "%d (%s) %c %d %d %d 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+			p.PID, p.Comm, s.procState(p), p.Parent, p.Group, p.Session), nil
 	case "statm":
 		n := 1000 * s.cfg.World.pace()
 		return fmt.Appendf(nil, "%d %d 500 100 0 500 0\n", n, n), nil
 	case "status":
-		return fmt.Appendf(nil, "Name:\t%s\nState:\tR (running)\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\nUid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nThreads:\t1\n",
-			p.Comm, p.PID, p.PID, p.Parent, s.cfg.UID, s.cfg.UID, s.cfg.UID, s.cfg.UID, s.cfg.GID, s.cfg.GID, s.cfg.GID, s.cfg.GID), nil
+		return fmt.Appendf(nil, "Name:\t%s\nState:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\nUid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nThreads:\t1\n",
+			p.Comm, procStates[s.procState(p)], p.PID, p.PID, p.Parent, s.cfg.UID, s.cfg.UID, s.cfg.UID, s.cfg.UID, s.cfg.GID, s.cfg.GID, s.cfg.GID, s.cfg.GID), nil
 	}
 	if s.cfg.World.Beyond {
 		return []byte("elsewhere\n"), nil
@@ -321,4 +330,23 @@ func mapsText(p *Process) string {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
+}
+
+// procStates are the states of /proc/PID/status.
+var procStates = map[byte]string{'R': "R (running)", 'S': "S (sleeping)", 'T': "T (stopped)", 'Z': "Z (zombie)"}
+
+// procState is that of p: it runs while one of its tasks does not wait.
+func (s *System) procState(p *Process) byte {
+	switch {
+	case p.Dead:
+		return 'Z'
+	case p.Stop != 0:
+		return 'T'
+	}
+	for _, t := range s.tasks {
+		if t.proc == p && t.Wait.Kind == waitNone {
+			return 'R'
+		}
+	}
+	return 'S'
 }

@@ -265,7 +265,7 @@ func (c *call) bindInet(i int, n sockName) error {
 	switch {
 	case !n.IP.Unmap().IsUnspecified() && !onLoopback(n.IP) || n.IP.Is4In6() && k.v6only():
 		return unix.EADDRNOTAVAIL
-	case n.Port != 0 && n.Port < 1024 && c.s.cfg.UID != 0:
+	case n.Port != 0 && n.Port < 1024 && !c.s.super():
 		return unix.EACCES
 	case k.State == sockConnected || k.State == sockListening || k.named():
 		return unix.EINVAL

@@ -43,10 +43,11 @@ type Config struct {
 	World World
 }
 
-// Numbers of the first process and of its parent, in the world of explorations.
+// Numbers of the first process and of its parent, in the world of explorations, and of the host's first process.
 const (
 	firstPID  = 1000
 	parentPID = 999
+	initPID   = 1
 )
 
 // System is the model's whole state. It belongs to one goroutine.
@@ -132,7 +133,7 @@ func newSystem(cfg *Config) *System {
 // start makes the first process, with one task and standard streams but no program.
 func (s *System) start() *Task {
 	first, parent := s.cfg.World.firstPID(), s.cfg.World.parentPID()
-	p := &Process{PID: first, process: process{Parent: parent, Group: first, Session: parent, Cwd: s.cfg.Cwd, Umask: 0o022, Limits: s.cfg.World.host().limits, Actions: &actions{}}}
+	p := &Process{PID: first, process: process{Parent: parent, Group: first, Session: s.cfg.World.session(), Cwd: s.cfg.Cwd, Umask: 0o022, Limits: s.cfg.World.host().limits, Actions: &actions{}}}
 	t := &Task{TID: first, task: task{proc: p}}
 	s.procs, s.tasks, s.cur, s.lastID = []*Process{p}, []*Task{t}, t, first
 	for fd, k := range []fileKind{fileStdin, fileOut, fileErr} {

@@ -66,6 +66,7 @@ type process struct {
 	Cwd, Exe, Comm         string
 	Argv, Env              []string
 	Umask                  uint32
+	Prctl                  prctl
 	Limits                 limits // NOFILE, NPROC, FSIZE and AS have an effect
 	Fds                    []fdEntry
 	BrkStart, Brk          uint64
@@ -282,9 +283,11 @@ func (s *System) endProcess(p *Process, st Status) {
 	p.Mem = nil
 	for _, q := range slices.Clone(s.procs) {
 		if q.Parent == p.PID { // adopted by init, which reaps at once
-			q.Parent = 1
+			q.Parent = initPID
 			if q.Dead {
 				s.reap(q)
+			} else if sig := q.Prctl.DeathSig; sig != 0 {
+				s.post(nil, q, siginfo{Sig: sig, PID: p.PID, UID: s.cfg.UID})
 			}
 		}
 	}
@@ -341,7 +344,7 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	if flags&0xff != 0 && flags&0xff != uint64(unix.SIGCHLD) {
 		return 0, unsupported("an exit signal other than SIGCHLD")
 	}
-	if n := uint64(max(len(c.s.tasks), len(c.s.procs))); n >= min(maxTasks, c.p.Limits[unix.RLIMIT_NPROC].Soft) { // zombies count
+	if n := uint64(max(len(c.s.tasks), len(c.s.procs))); n >= c.s.mostTasks(c.p) { // zombies count
 		return 0, unix.EAGAIN
 	}
 	tid := c.s.lastID + 1
@@ -356,6 +359,7 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	if !isThread {
 		q := *c.p
 		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.CPUTimers, q.Timers, q.NextTimer, q.Execed, q.News = tid, c.p.PID, 0, nil, timer{}, [2]timer{}, nil, 0, false, 0
+		q.Prctl.DeathSig, q.Prctl.Reaper = 0, false
 		q.Fds = slices.Clone(c.p.Fds)
 		for _, f := range q.Fds {
 			if f.File >= 0 {
@@ -503,6 +507,7 @@ func (c *call) exec(name string, argvAt, envAt uint64) (uint64, error) {
 		}
 	}
 	p.Actions, p.Argv, p.Env, p.Timers, p.NextTimer, p.Execed = &kept, argv, env, nil, 0, true
+	p.Prctl.Undumpable, p.Prctl.KeepCaps = false, false
 	t.AltStack, t.ClearTID, t.HasSaved = altStack{}, 0, false
 	c.s.install(t, img, name)
 	return 0, newContext
@@ -755,29 +760,6 @@ func (c *call) sysSetsid() (uint64, error) {
 	}
 	c.p.Group, c.p.Session = c.p.PID, c.p.PID
 	return uint64(c.p.PID), nil
-}
-
-func (c *call) sysPrctl() (uint64, error) {
-	switch c.a[0] {
-	case unix.PR_SET_NAME:
-		n, err := c.str(c.a[1], 16, 0)
-		if err != nil && err != unix.Errno(0) {
-			return 0, err
-		}
-		c.p.Comm = n[:min(15, len(n))]
-		return 0, nil
-	case unix.PR_GET_NAME:
-		return 0, c.put(c.a[1], append([]byte(c.p.Comm), make([]byte, 16-len(c.p.Comm))...))
-	case unix.PR_SET_PDEATHSIG, unix.PR_SET_DUMPABLE, unix.PR_SET_NO_NEW_PRIVS, unix.PR_SET_TIMERSLACK, unix.PR_SET_CHILD_SUBREAPER:
-		return 0, nil
-	case unix.PR_GET_DUMPABLE:
-		return 1, nil
-	case unix.PR_GET_TIMERSLACK:
-		return 50000, nil
-	case unix.PR_GET_NO_NEW_PRIVS, unix.PR_GET_SECCOMP:
-		return 0, nil
-	}
-	return 0, unix.EINVAL
 }
 
 func put32(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }

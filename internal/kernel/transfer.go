@@ -110,6 +110,8 @@ func (c *call) sysCopyFileRange() (uint64, error) {
 		return 0, unix.EBADF
 	case f.Node != 0 && f.Node == g.Node:
 		return 0, unsupported("copy_file_range within a file")
+	case f.Kind == fileLower && c.s.cfg.World.Sandbox: // what an overlay writes is on another file system
+		return 0, unix.EXDEV
 	}
 	for _, addr := range [2]uint64{c.a[1], c.a[3]} {
 		if addr == 0 {

@@ -33,15 +33,42 @@ type World struct {
 	Beyond bool
 	// Inodes is added to the numbers of files and file systems.
 	Inodes uint64
+	// OtherRights: the superuser lacks the rights that he has here, and has those that he lacks here.
+	OtherRights bool
+	// Sandbox: processes and files have what the sandbox of a replay gives them; see boxed, unboxed and sysPrctl.
+	Sandbox bool
+	// Owned: files of others that the user may write are his own.
+	Owned bool
+	// Bounds are those of a replay.
+	Bounds Bounds
 	// Backwards: directories are listed in the opposite order.
 	Backwards bool
+}
+
+// Bounds are of what a replay lets a program take, beside those of the machine; 0: there is none.
+type Bounds struct {
+	FileSize, Disk uint64 // bytes of a file, of all files
+	Tasks          uint64 // processes and threads
 }
 
 // firstPID is the number of the first process; the guest never sees host pids.
 func (w World) firstPID() int { return firstPID + w.PIDs }
 
-// parentPID is that of its parent.
-func (w World) parentPID() int { return parentPID + w.PIDs }
+// parentPID is that of its parent, which is the first of all where numbers are others.
+func (w World) parentPID() int {
+	if w.PIDs != 0 {
+		return initPID
+	}
+	return parentPID
+}
+
+// session is that of the first process: its parent's, or its own where numbers are others.
+func (w World) session() int {
+	if w.PIDs != 0 {
+		return w.firstPID()
+	}
+	return parentPID
+}
 
 // arrange puts the entries of a directory, . and .. first, into the order in which they are read.
 func (w World) arrange(l []dirent) {
@@ -68,11 +95,12 @@ type host struct {
 	groups        int       // of the user, beside the main one
 	limits        limits    // of the first process
 	proc          map[string]string
+	mounts        string // /proc/PID/mounts
 }
 
 var (
-	here      = host{unameNode, unameRelease, 4 << 30, [3]uint64{}, 1, 1 << 20, 1 << 19, 1, defaultLimits(), procFixed}
-	elsewhere = host{"elsewhere", "5.10.0", 12 << 30, [3]uint64{46531, 34079, 21627}, 0b111, 7 << 20, 3 << 19, 0, elsewhereLimits(), elsewhereProc()}
+	here      = host{unameNode, unameRelease, 4 << 30, [3]uint64{}, 1, 1 << 20, 1 << 19, 1, defaultLimits(), procFixed, "/dev/root / ext4 rw 0 0\n"}
+	elsewhere = host{"elsewhere", "5.10.0", 12 << 30, [3]uint64{46531, 34079, 21627}, 0b111, 7 << 20, 3 << 19, 0, elsewhereLimits(), elsewhereProc(), "/dev/sda1 / ext4 rw 0 0\nproc /proc proc rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n"}
 )
 
 func (w World) host() *host {
@@ -102,7 +130,7 @@ func (s *System) beyond(p *Process, at string) string {
 	if !s.cfg.World.Beyond || !under(at, "/proc") && !under(at, "/sys") {
 		return ""
 	}
-	if tail, ok := s.self(p, at); ok {
+	if _, tail, ok := s.procOf(at); ok {
 		return path.Join("/proc/self", tail)
 	}
 	return at

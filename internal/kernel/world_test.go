@@ -14,7 +14,7 @@ func TestWorlds(t *testing.T) {
 		s := newSystem(&Config{Path: "/bin/true", Argv: []string{"true"}, Cwd: "/", Host: NewHost(), World: w})
 		task := s.start()
 		text := func(at string) string {
-			b, err := s.synthText(task.proc, at)
+			b, err := s.synthText(at)
 			if err != nil {
 				t.Fatal(at, err)
 			}

@@ -73,7 +73,7 @@ func (c *call) xattrName(st stat, write bool) (string, error) {
 		return "", unix.ERANGE
 	case !dotted || space != "user" && space != "trusted" && space != "security":
 		return "", unix.EOPNOTSUPP
-	case space != "user" && c.s.cfg.UID != 0 && (write || space == "trusted"):
+	case space != "user" && !c.s.super() && (write || space == "trusted"):
 		return "", denied
 	case space == "user" && !st.regular() && !st.dir():
 		return "", denied
@@ -187,7 +187,7 @@ func (c *call) listXattr(how int) (uint64, error) {
 	}
 	var names strings.Builder
 	for _, x := range c.s.xattrs(v) {
-		if c.s.cfg.UID == 0 || !strings.HasPrefix(x.Name, "trusted.") {
+		if c.s.super() || !strings.HasPrefix(x.Name, "trusted.") {
 			names.WriteString(x.Name + "\x00")
 		}
 	}

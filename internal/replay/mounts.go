@@ -166,7 +166,9 @@ func (b *sandbox) showEntries() error {
 			sp.Env = testcase.SetEnv(sp.Env, name, at)
 		}
 	}
-	for _, p := range append([]string{"/tmp", "/var/tmp", sp.Cwd, getEnv(sp.Env, "HOME", "/"), getEnv(sp.Env, "TMPDIR", "/")}, sp.Writes...) {
+	open := append([]string{"/tmp", "/var/tmp", sp.Cwd, getEnv(sp.Env, "HOME", "/"), getEnv(sp.Env, "TMPDIR", "/")}, sp.Writes...)
+	slices.Sort(open) // what is mounted later would hide what is in it
+	for _, p := range open {
 		b.openPath(p)
 	}
 	st, err := os.Stat("/")
@@ -246,7 +248,7 @@ func (b *sandbox) openPath(p string) {
 			continue // an overlay already
 		}
 		foreign := foreignID(st.Uid) || foreignID(st.Gid)
-		if (foreign || foreignAbove) && unix.Access(at, unix.W_OK) == nil {
+		if (foreign || foreignAbove) && unix.Access(at, unix.W_OK) == nil || slices.Contains(b.sp.Writes, at) && len(foreignFiles(at)) > 0 {
 			if !mountPoint(filepath.Join("root", at)) && b.overlay(at, at, filepath.Join("root", at)) != nil {
 				return
 			}
@@ -297,13 +299,17 @@ func (b *sandbox) overlay(name, lower, at string) error {
 			return err
 		}
 	}
-	b.raise(lower, filepath.Join("/", strings.TrimPrefix(at, "root")), up)
+	inside := filepath.Join("/", strings.TrimPrefix(at, "root"))
+	if slices.Contains(b.sp.Writes, inside) && b.sp.Identity == same {
+		b.copyForeign(lower, up)
+	}
+	b.raise(lower, inside, up)
 	opts := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr",
 		overlayEscape(lower), overlayEscape(up), overlayEscape(work))
 	if err := unix.Mount("overlay", at, "overlay", unix.MS_NOSUID|unix.MS_NODEV, opts); err != nil {
 		return err
 	}
-	b.layers = append(b.layers, layer{At: filepath.Join("/", strings.TrimPrefix(at, "root")), Upper: up})
+	b.layers = append(b.layers, layer{At: inside, Upper: up})
 	return nil
 }
 

@@ -145,6 +145,43 @@ func alike(from, to string) error {
 	return unix.UtimesNanoAt(unix.AT_FDCWD, to, []unix.Timespec{st.Atim, st.Mtim}, 0)
 }
 
+// foreignFiles are the files in dir, of its first mostEntries, that belong to others and that the user may change.
+func foreignFiles(dir string) (names []string) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	list, _ := d.Readdirnames(mostEntries)
+	slices.Sort(list)
+	for _, name := range list {
+		var st unix.Stat_t
+		p := filepath.Join(dir, name)
+		if unix.Lstat(p, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Mode&0o600 == 0o600 &&
+			(foreignID(st.Uid) || foreignID(st.Gid)) && unix.Access(p, unix.R_OK|unix.W_OK) == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// copyForeign puts copies of such files into up, which the overlay of dir writes to: it could not make them itself, as they would have to belong to
+// others. What does not fit stays as it is.
+func (b *sandbox) copyForeign(dir, up string) {
+	room := int64(min(b.sp.Limits.Disk/2, mostMovedBytes))
+	for _, name := range foreignFiles(dir) {
+		from, to := filepath.Join(dir, name), filepath.Join(up, name)
+		st, err := os.Lstat(from)
+		if err != nil || st.Size() > room {
+			continue
+		}
+		room -= st.Size()
+		if errors.Join(copyFile(from, to), alike(from, to)) != nil {
+			os.Remove(to)
+		}
+	}
+}
+
 // written are the directories in which a program with these effects has changed something.
 func written(effects []testcase.FileEffect) (dirs []string) {
 	for _, e := range effects {

@@ -82,6 +82,9 @@ type Options struct {
 	// that it knows. Such a test is unstable, whatever its native runs say. For one that agrees, it is told what Doubt says of it. It is called by
 	// several goroutines.
 	Cause func(context.Context, testcase.Test, Doubt) string
+	// Bound, if set, says which of these limits keep a test that disagrees from doing what it does in the machine; empty if none. Such a test is not
+	// compared.
+	Bound func(context.Context, testcase.Test, Limits) string
 	// Doubt, if set, says which of the tests that agree do something else at another moment or on another host: these are unstable, too.
 	Doubt func(context.Context, []testcase.Test) []Doubt
 	// Known, if set, is the result of a test that has run already and agrees. It is called by several goroutines.
@@ -377,6 +380,10 @@ func (w *worker) one(ctx context.Context, t testcase.Test, limits Limits, start 
 		r.Verdict, r.Why = Skipped, fmt.Sprintf("natively it ends, %v: --path-instructions was too few for it", end)
 		return r, nil
 	}
+	if what := w.beyond(ctx, t, r.Runs[0], opt.Limits); what != "" {
+		r.Verdict, r.Why = Skipped, "it takes more than replay allows: "+what
+		return r, nil
+	}
 	r.Verdict = Diverged
 	for range extraRuns {
 		if err := run(true); err != nil {
@@ -393,6 +400,14 @@ func (w *worker) one(ctx context.Context, t testcase.Test, limits Limits, start 
 		}
 	}
 	return r, nil
+}
+
+// beyond says which of its limits keeps n, a run of t, from doing what t does in the machine; empty: none that is known.
+func (w *worker) beyond(ctx context.Context, t testcase.Test, n Native, l Limits) string {
+	if n.Exceeded != "" || w.opt.Bound == nil {
+		return n.Exceeded
+	}
+	return w.opt.Bound(ctx, t, l)
 }
 
 // doubt looks at results, those of tests, which agree.

@@ -2,14 +2,17 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	"symchef/internal/explore"
+	"symchef/internal/expr"
 	"symchef/internal/kernel"
 	"symchef/internal/replay"
 	"symchef/internal/rundir"
+	"symchef/internal/state"
 	"symchef/internal/testcase"
 )
 
@@ -17,18 +20,21 @@ import (
 // only that part is as it is elsewhere. What changes the outcome there is a cause, so a path that merely looks at the clock has none.
 var causes = []struct {
 	name  string
-	timed bool // it changes how many instructions things take: what shows the clock shows that, too
+	after string // what shows that cause shows this one, too; the clock, where a part changes how many instructions things take
 	part  func(elsewhere) elsewhere
 }{
 	{name: "the clock", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Later: e.Later}} }},
-	{name: "what it takes (time, memory)", timed: true, part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Pace: 1009}} }},
+	{name: "what it takes (time, memory)", after: "the clock", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Pace: 1009}} }},
 	{name: "process ids", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{PIDs: e.PIDs}} }},
 	{name: "random numbers", part: func(e elsewhere) elsewhere { return elsewhere{seed: e.seed} }},
-	{name: "addresses", timed: true, part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Lower: e.Lower}} }},
+	{name: "addresses", after: "the clock", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Lower: e.Lower}} }},
 	{name: "the host (name, kernel, processors, memory, disk, limits)", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Elsewhere: true, Beyond: true}} }},
-	{name: "the order of directories", timed: true, part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Backwards: true}} }},
+	{name: "the order of directories", after: "the clock", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Backwards: true}} }},
 	{name: "numbers of inodes", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Inodes: e.Inodes}} }},
-	{name: "the seed of hashes", timed: true, part: func(e elsewhere) elsewhere { return elsewhere{hashes: e.hashes} }},
+	{name: "rights of the superuser, which a replay does not have", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{OtherRights: true}} }},
+	{name: "who owns files", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Owned: true}} }},
+	{name: "the sandbox of replay (owners of files, file systems, attributes of processes)", after: "who owns files", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Sandbox: true}} }},
+	{name: "the seed of hashes", after: "the clock", part: func(e elsewhere) elsewhere { return elsewhere{hashes: e.hashes} }},
 }
 
 // mostExplained is how many test cases of a run are executed again for their causes: the tests of one function mostly share theirs.
@@ -37,49 +43,107 @@ const mostExplained = 50
 // mostElsewhere is how many instructions a test case is followed in another world, where it may never end.
 const mostElsewhere = 300_000_000
 
-// Causes returns what replay asks about test cases of a run that disagree.
+// bounds are those of what a replay lets a program take that the machine can have as well. Each is tried as the causes are.
+var bounds = []struct {
+	part func(replay.Limits) kernel.Bounds
+	name func(replay.Limits) string
+}{
+	{func(l replay.Limits) kernel.Bounds { return kernel.Bounds{FileSize: l.FileSize} }, func(l replay.Limits) string { return fmt.Sprintf("a file of %d MiB", l.FileSize>>20) }},
+	{func(l replay.Limits) kernel.Bounds { return kernel.Bounds{Disk: l.Disk} }, func(l replay.Limits) string { return fmt.Sprintf("%d MiB of files", l.Disk>>20) }},
+	{func(l replay.Limits) kernel.Bounds { return kernel.Bounds{Tasks: l.Processes} }, func(l replay.Limits) string { return fmt.Sprintf("%d processes and threads", l.Processes) }},
+}
+
+// A why answers what replay asks about test cases of a run that disagree, about so many of them. It has one engine at a time.
+type why struct {
+	again
+	mu             sync.Mutex
+	asked, bounded int
+}
+
+// Causes and Bounds are what replay asks about test cases of a run; nil if there is nothing to ask.
 func Causes(d *rundir.Reader) func(context.Context, testcase.Test, replay.Doubt) string {
 	seen, err := pictureOf(d)
 	if err != nil {
-		return func(context.Context, testcase.Test, replay.Doubt) string { return "" } // it would meet something else
+		return nil // they would meet something else
 	}
-	return causesOf(d.Summary, seen)
+	return causesOf(d.Summary, seen).causes
 }
 
-// causesOf is Causes for a run that was told seen of the host.
-func causesOf(sum rundir.Summary, seen *picture) func(context.Context, testcase.Test, replay.Doubt) string {
-	var mu sync.Mutex // one at a time: each has an engine
-	asked := 0
-	return func(c context.Context, t testcase.Test, d replay.Doubt) string {
-		mu.Lock()
-		defer mu.Unlock()
-		if asked++; asked > mostExplained {
-			return ""
-		}
-		var found []string
-		a := again{sum: sum, seen: seen, high: d == replay.OtherWay}
-		in := func(e elsewhere) (testcase.Test, error) {
-			got, _, err := a.at(e).follow(c, t.Inputs, &explore.Trail{Unlogged: true, Most: mostElsewhere})
-			return got, err
-		}
-		same, err := in(elsewhere{})
-		if err != nil || t.Difference(same.Observation) != nil {
-			return "" // the machine does not confirm the test case: that is worse
-		}
-		asks := a.asks(same)
-		for _, e := range elsewheres { // what depends on a single bit may be the same in one of them
-			for _, cause := range causes {
-				if cause.timed && slices.Contains(found, causes[0].name) {
-					continue
-				}
-				if got, err := in(cause.part(e)); err == nil && a.doubt(t, got, asks) >= d {
-					found = append(found, cause.name)
-				}
-			}
-			if len(found) > 0 {
-				break
-			}
-		}
-		return strings.Join(found, " and ")
+// Bounds is Causes for the bounds of a replay.
+func Bounds(d *rundir.Reader) func(context.Context, testcase.Test, replay.Limits) string {
+	seen, err := pictureOf(d)
+	if err != nil {
+		return nil
 	}
+	return causesOf(d.Summary, seen).bound
+}
+
+// causesOf is for a run that was told seen of the host.
+func causesOf(sum rundir.Summary, seen *picture) *why {
+	return &why{again: again{sum: sum, seen: seen}}
+}
+
+// in is test case t executed again in e.
+func (y *why) in(c context.Context, t testcase.Test, e elsewhere) (testcase.Test, error) {
+	got, _, err := y.at(e).follow(c, t.Inputs, &explore.Trail{Unlogged: true, Most: mostElsewhere})
+	return got, err
+}
+
+// bound says which bound of a replay keeps t from doing there what it does in the machine; empty: none that is known.
+func (y *why) bound(c context.Context, t testcase.Test, l replay.Limits) string {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.bounded++; y.bounded > mostExplained {
+		return ""
+	}
+	other := func(b kernel.Bounds) bool {
+		got, err := y.in(c, t, elsewhere{World: kernel.World{Bounds: b}})
+		return err == nil && t.Difference(got.Observation) != nil
+	}
+	if !other(kernel.Bounds{FileSize: l.FileSize, Disk: l.Disk, Tasks: l.Processes}) {
+		return ""
+	}
+	for _, b := range bounds {
+		if other(b.part(l)) {
+			return b.name(l)
+		}
+	}
+	return ""
+}
+
+// causes says what t depends on though it is no input; empty: on nothing that is known.
+func (y *why) causes(c context.Context, t testcase.Test, d replay.Doubt) string {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.asked++; y.asked > mostExplained {
+		return ""
+	}
+	y.high = d == replay.OtherWay
+	unordered := ""
+	y.tracked = true
+	y.onEnd = func(_ *expr.Ctx, s *state.State) { unordered = s.Sys.Unordered() }
+	same, err := y.in(c, t, elsewhere{})
+	y.tracked, y.onEnd = false, nil
+	if err != nil || t.Difference(same.Observation) != nil {
+		return "" // the machine does not confirm the test case: that is worse
+	}
+	var found []string
+	asks := y.asks(same)
+	for _, e := range elsewheres { // what depends on a single bit may be the same in one of them
+		for _, cause := range causes {
+			if slices.Contains(found, cause.after) {
+				continue
+			}
+			if got, err := y.in(c, t, cause.part(e)); err == nil && y.doubt(t, got, asks) >= d {
+				found = append(found, cause.name)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	if unordered != "" && d == replay.OtherEnd {
+		found = append(found, "the schedule ("+unordered+")")
+	}
+	return strings.Join(found, " and ")
 }

@@ -29,10 +29,10 @@ type elsewhere struct {
 // elsewheres are several: n of them leave one in 2^n of what depends on a single bit to luck. The last two differ in the high bits of
 // addresses, too. The pace of the clock is that of the run: many a program waits for another, but not for long.
 var elsewheres = []elsewhere{
-	{kernel.World{Later: kernel.Time(417*24*time.Hour + 13*time.Hour + 29*time.Minute + 31*time.Second + 777_777_777), PIDs: 31337, Lower: 0x1357000, Elsewhere: true, Inodes: 0x13579, Backwards: true}, 0x9e3779b97f4a7c15, 1},
-	{kernel.World{Later: kernel.Time(1009*24*time.Hour + 5*time.Hour + 17*time.Minute + 42*time.Second + 333_333_332), PIDs: 7918, Lower: 0x2469000, Elsewhere: true, Inodes: 0x8675308, Backwards: true}, 0xd1b54a32d192ed03, 2},
-	{kernel.World{Later: kernel.Time(211*24*time.Hour + 20*time.Hour + 48*time.Minute + 6*time.Second + 271_828_182), PIDs: 1619, Lower: 0x2a1f72000, Elsewhere: true, Inodes: 0x31337, Backwards: true}, 0x8cb92ba72f3d8dd7, 3},
-	{kernel.World{Later: kernel.Time(642*24*time.Hour + 8*time.Hour + 3*time.Minute + 55*time.Second + 141_592_653), PIDs: 4242, Lower: 0x3d58be000, Elsewhere: true, Inodes: 0x7654320, Backwards: true}, 0x3c6ef372fe94f82a, 4},
+	{kernel.World{Later: kernel.Time(417*24*time.Hour + 13*time.Hour + 29*time.Minute + 31*time.Second + 777_777_777), PIDs: 31337, Lower: 0x1357000, Elsewhere: true, Inodes: 0x13579, Backwards: true, OtherRights: true}, 0x9e3779b97f4a7c15, 1},
+	{kernel.World{Later: kernel.Time(1009*24*time.Hour + 5*time.Hour + 17*time.Minute + 42*time.Second + 333_333_332), PIDs: 7918, Lower: 0x2469000, Elsewhere: true, Inodes: 0x8675308, Backwards: true, OtherRights: true}, 0xd1b54a32d192ed03, 2},
+	{kernel.World{Later: kernel.Time(211*24*time.Hour + 20*time.Hour + 48*time.Minute + 6*time.Second + 271_828_182), PIDs: 1619, Lower: 0x2a1f72000, Elsewhere: true, Inodes: 0x31337, Backwards: true, OtherRights: true}, 0x8cb92ba72f3d8dd7, 3},
+	{kernel.World{Later: kernel.Time(642*24*time.Hour + 8*time.Hour + 3*time.Minute + 55*time.Second + 141_592_653), PIDs: 4242, Lower: 0x3d58be000, Elsewhere: true, Inodes: 0x7654320, Backwards: true, OtherRights: true}, 0x3c6ef372fe94f82a, 4},
 }
 
 // sameHashes is e, but for the hashes.

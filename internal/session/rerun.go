@@ -123,12 +123,13 @@ func rerun(c context.Context, sum rundir.Summary, seen *picture, want testcase.T
 
 // again executes test cases of a run once more in the machine, each from the start of its process.
 type again struct {
-	sum   rundir.Summary
-	seed  uint64
-	seen  *picture                      // what the run was told of the host; nil: it is asked again
-	world kernel.World                  // the zero value, and seed that of sum: as the run did
-	onEnd func(*expr.Ctx, *state.State) // sees the state at the end; nil: nobody does
-	high  bool                          // the path in the interpreted program is followed
+	sum     rundir.Summary
+	seed    uint64
+	seen    *picture                      // what the run was told of the host; nil: it is asked again
+	world   kernel.World                  // the zero value, and seed that of sum: as the run did
+	onEnd   func(*expr.Ctx, *state.State) // sees the state at the end; nil: nobody does
+	high    bool                          // the path in the interpreted program is followed
+	tracked bool                          // the order of tasks is, too
 
 	noCache  bool   // of boot snapshots
 	cacheDir string // as in Options
@@ -175,7 +176,7 @@ func (a again) begin(c context.Context, inputs []testcase.Input) (*beginning, er
 		}
 	}
 	r := newRun(o, t)
-	r.world, r.untracked = a.world, true
+	r.world, r.untracked = a.world, !a.tracked
 	if a.seen != nil {
 		r.see(a.seen)
 	}

@@ -640,7 +640,8 @@ func (r *run) replay(c context.Context) (*replay.Report, error) {
 	}
 	opt.Known = r.ranOn
 	seen := &picture{PathMemory: r.pathMemory(), Answers: r.host.Record()}
-	opt.Cause = causesOf(r.sum, seen)
+	why := causesOf(r.sum, seen)
+	opt.Cause, opt.Bound = why.causes, why.bound
 	opt.Doubt = again{sum: r.sum, seen: seen, noCache: r.o.NoCache, cacheDir: r.o.CacheDir}.doubts
 	rep, err := replay.Run(c, r.t.tc, r.tests, opt)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
