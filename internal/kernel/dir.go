@@ -544,8 +544,6 @@ func (c *call) sysTruncate() (uint64, error) {
 		return 0, unix.EISDIR
 	case !v.st.regular():
 		return 0, unix.EINVAL
-	case int64(c.a[1]) > maxFile:
-		return 0, unix.EFBIG
 	case !c.s.may(v.st, 2):
 		return 0, unix.EACCES
 	case v.node == 0 && c.s.lowerReadOnly(v.low):
@@ -562,6 +560,9 @@ func (c *call) resize(i int, size int64) error {
 	n := c.s.inode(i)
 	if size > n.Size {
 		if _, err := c.belowLimit(size-1, 1); err != nil {
+			return err
+		}
+		if err := tooLarge(size); err != nil {
 			return err
 		}
 	}
@@ -582,8 +583,6 @@ func (c *call) sysFtruncate() (uint64, error) {
 		return 0, unix.EBADF
 	case f.Kind != fileNode || !f.writable():
 		return 0, unix.EINVAL
-	case int64(c.a[1]) > maxFile:
-		return 0, unix.EFBIG
 	}
 	return 0, c.resize(f.Node, int64(c.a[1]))
 }
@@ -607,7 +606,7 @@ func (c *call) sysFallocate() (uint64, error) {
 		return 0, unix.ENODEV
 	}
 	end := int64(c.a[2]) + int64(c.a[3])
-	if end > maxFile || end < 0 {
+	if end < 0 {
 		return 0, unix.EFBIG
 	}
 	if end > c.s.nodes.get(f.Node).Size {

@@ -469,11 +469,11 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 			pos = node.Size
 		}
 		room, err := c.belowLimit(pos, int64(n))
-		switch {
-		case err != nil:
+		if err == nil {
+			err = tooLarge(pos + room)
+		}
+		if err != nil {
 			return 0, err
-		case pos+room > maxFile:
-			return 0, unix.EFBIG
 		}
 		n, b = uint64(room), b.Slice(0, int(room))
 		if !c.s.reserve(node, pos, int64(n)) {

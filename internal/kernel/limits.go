@@ -46,13 +46,14 @@ func elsewhereLimits() limits {
 	return l
 }
 
-// mostTasks is how many tasks there may be where p makes one.
-func (s *System) mostTasks(p *Process) uint64 {
-	n := min(maxTasks, p.Limits[unix.RLIMIT_NPROC].Soft)
-	if b := s.cfg.World.Bounds.Tasks; b > 0 {
-		n = min(n, b)
+// mayStart reports whether p may make another task.
+func (s *System) mayStart(p *Process) bool {
+	n := uint64(max(len(s.tasks), len(s.procs))) // zombies count
+	if b := s.cfg.World.Bounds.Tasks; b > 0 && n >= b {
+		s.bounded.Tasks = b
+		return false
 	}
-	return n
+	return n < min(maxTasks, p.Limits[unix.RLIMIT_NPROC].Soft)
 }
 
 // fdLimit is what the descriptors of p are below.
@@ -128,8 +129,8 @@ func (c *call) mayMap(n uint64) bool {
 // process is sent SIGXFSZ.
 func (c *call) belowLimit(pos, n int64) (int64, error) {
 	most := c.p.Limits[unix.RLIMIT_FSIZE].Soft
-	if b := c.s.cfg.World.Bounds.FileSize; b > 0 {
-		most = min(most, b)
+	if b := c.s.cfg.World.Bounds.FileSize; b > 0 && uint64(pos+n) > b {
+		most, c.s.bounded.FileSize = min(most, b), b
 	}
 	switch {
 	case most == unlimited || pos+n <= int64(most):

@@ -26,13 +26,13 @@ const low32, high32 = 1 << 30, 1 << 31
 // maxMap bounds one mapping in bytes; beyond it mmap returns ENOMEM.
 const maxMap = 1 << 46
 
-// maxData bounds one mapping of memory that a program may write, in bytes: Linux gives no more than it has (overcommit_memory 0), and
-// so does a replay (RLIMIT_DATA).
+// maxData is the memory of the host, in bytes.
 const maxData = 4 << 30
 
-// tooMuch reports whether a mapping of size bytes is more than a program may have for itself.
-func tooMuch(a *mem.Area, size uint64) bool {
-	return !a.Shared && a.Prot&guest.ProtWrite != 0 && size > maxData
+// tooMuch reports whether a mapping of size bytes that a program may write is more than it may have for itself: Linux gives no more than the host has
+// (overcommit_memory 0), and a replay no more than 4 GiB (RLIMIT_DATA).
+func (s *System) tooMuch(a *mem.Area, size uint64) bool {
+	return !a.Shared && a.Prot&guest.ProtWrite != 0 && size > s.cfg.World.host().memory
 }
 
 func (c *call) sysMmap() (uint64, error) {
@@ -58,7 +58,7 @@ func (c *call) sysMmap() (uint64, error) {
 	default:
 		return 0, unix.EINVAL
 	}
-	if tooMuch(&a, length) {
+	if c.s.tooMuch(&a, length) {
 		return 0, unix.ENOMEM
 	}
 	if flags&(unix.MAP_HUGETLB|unix.MAP_ANONYMOUS) == unix.MAP_HUGETLB|unix.MAP_ANONYMOUS {
@@ -230,7 +230,7 @@ func (c *call) sysMprotect() (uint64, error) {
 	for _, a := range c.p.Mem.Areas() {
 		switch {
 		case a.End <= c.a[0] || a.Start >= c.a[0]+size:
-		case !a.Shared && c.a[2]&uint64(guest.ProtWrite) != 0 && min(a.End, c.a[0]+size)-max(a.Start, c.a[0]) > maxData:
+		case !a.Shared && c.a[2]&uint64(guest.ProtWrite) != 0 && min(a.End, c.a[0]+size)-max(a.Start, c.a[0]) > c.s.cfg.World.host().memory:
 			return 0, unix.ENOMEM
 		case a.ReadOnly && c.a[2]&uint64(guest.ProtWrite) != 0:
 			return 0, unix.EACCES
@@ -323,7 +323,7 @@ func (c *call) sysMremap() (uint64, error) {
 	if a == nil || !m.Mapped(addr, max(oldSize, 1), 0) {
 		return 0, unix.EFAULT
 	}
-	if tooMuch(a, newSize) {
+	if c.s.tooMuch(a, newSize) {
 		return 0, unix.ENOMEM
 	}
 	if newSize > oldSize && !c.mayMap(newSize-oldSize) {
@@ -396,7 +396,7 @@ func zero(b []byte) bool {
 
 func (c *call) sysBrk() (uint64, error) {
 	p, m, want := c.p, c.p.Mem, c.a[0]
-	if want < p.BrkStart || want > p.BrkStart+maxData {
+	if want < p.BrkStart || want > p.BrkStart+c.s.cfg.World.host().memory {
 		return p.Brk, nil
 	}
 	old, end := guest.PageUp(p.Brk), guest.PageUp(want)

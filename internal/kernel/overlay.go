@@ -19,8 +19,22 @@ import (
 // pageSize is the unit of copy-on-write of an overlay file's content, in bytes.
 const pageSize = 4096
 
-// maxFile bounds an overlay file's size in bytes (EFBIG beyond).
-const maxFile = 1 << 30
+// maxFile bounds an overlay file's size in bytes: it is the machine's, so the path ends there. maxLinux is that of most file systems, ext4(5).
+const (
+	maxFile  = 1 << 30
+	maxLinux = 1 << 44
+)
+
+// tooLarge returns why a regular file cannot be of size bytes.
+func tooLarge(size int64) error {
+	switch {
+	case size < 0 || size > maxLinux:
+		return unix.EFBIG
+	case size > maxFile:
+		return unsupported("a file of more than 1 GiB")
+	}
+	return nil
+}
 
 // maxDisk bounds the content of all overlay files in bytes, as the size of a disk does; maxNodes their number (ENOSPC beyond).
 const (
@@ -508,13 +522,17 @@ func (s *System) reserve(n *inode, off, count int64) bool {
 	if m := s.cfg.MaxMemory; m > 0 {
 		limit = min(limit, int64(m))
 	}
-	if b := s.cfg.World.Bounds.Disk; b > 0 {
-		limit = min(limit, int64(b))
+	bound := int64(s.cfg.World.Bounds.Disk)
+	if bound > 0 {
+		limit = min(limit, bound)
 	}
 	if s.stored+need > limit { // what was truncated or removed since counts no longer
 		s.sweep()
 	}
 	if s.stored+need > limit {
+		if bound > 0 {
+			s.bounded.Disk = uint64(bound)
+		}
 		return false
 	}
 	s.stored += need

@@ -93,6 +93,7 @@ type System struct {
 	ordering  bool   // see TrackOrder
 	order     *order // nil: all that has been done comes before what the one task does
 	unordered string // see Unordered, of orders before
+	bounded   Bounds // see Met
 	calling   bool   // a system call is being made, not only looked at; for polled
 	callName  string // of the present or the last call
 	polled    []int  // open files that it has looked at
@@ -241,6 +242,9 @@ func (s *System) Processes() []*Process {
 
 // Tasks returns the live tasks in ascending order of TID; the caller must not change the list.
 func (s *System) Tasks() []*Task { return s.tasks }
+
+// Met returns the bounds of World.Bounds that have kept the guest from something.
+func (s *System) Met() Bounds { return s.bounded }
 
 // ExitStatus returns how the first process ended. Require: an Outcome was Exited.
 func (s *System) ExitStatus() Status { return s.status }

@@ -344,7 +344,7 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	if flags&0xff != 0 && flags&0xff != uint64(unix.SIGCHLD) {
 		return 0, unsupported("an exit signal other than SIGCHLD")
 	}
-	if n := uint64(max(len(c.s.tasks), len(c.s.procs))); n >= c.s.mostTasks(c.p) { // zombies count
+	if !c.s.mayStart(c.p) {
 		return 0, unix.EAGAIN
 	}
 	tid := c.s.lastID + 1

@@ -99,7 +99,7 @@ type host struct {
 }
 
 var (
-	here      = host{unameNode, unameRelease, 4 << 30, [3]uint64{}, 1, 1 << 20, 1 << 19, 1, defaultLimits(), procFixed, "/dev/root / ext4 rw 0 0\n"}
+	here      = host{unameNode, unameRelease, maxData, [3]uint64{}, 1, 1 << 20, 1 << 19, 1, defaultLimits(), procFixed, "/dev/root / ext4 rw 0 0\n"}
 	elsewhere = host{"elsewhere", "5.10.0", 12 << 30, [3]uint64{46531, 34079, 21627}, 0b111, 7 << 20, 3 << 19, 0, elsewhereLimits(), elsewhereProc(), "/dev/sda1 / ext4 rw 0 0\nproc /proc proc rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n"}
 )
 

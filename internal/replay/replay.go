@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,20 @@ type Limits struct {
 	FileSize  uint64        // bytes of the largest file; 64 MiB
 	Disk      uint64        // bytes of all files together; 256 MiB
 	Processes uint64        // processes and threads together; 256
+}
+
+// String names those of sizes and numbers that are not 0, for people.
+func (l Limits) String() string {
+	var out []string
+	add := func(v uint64, name string) {
+		if v > 0 {
+			out = append(out, fmt.Sprintf(name, v))
+		}
+	}
+	add(l.FileSize>>20, "%d MiB in a file")
+	add(l.Disk>>20, "%d MiB of files")
+	add(l.Processes, "%d processes and threads")
+	return strings.Join(out, " and ")
 }
 
 func (l Limits) withDefaults() Limits {
@@ -404,8 +419,20 @@ func (w *worker) one(ctx context.Context, t testcase.Test, limits Limits, start 
 
 // beyond says which of its limits keeps n, a run of t, from doing what t does in the machine; empty: none that is known.
 func (w *worker) beyond(ctx context.Context, t testcase.Test, n Native, l Limits) string {
-	if n.Exceeded != "" || w.opt.Bound == nil {
+	if n.Exceeded != "" {
 		return n.Exceeded
+	}
+	var met Limits
+	for _, f := range t.Files {
+		if f.Change == testcase.Made && f.Size > int64(l.FileSize) {
+			met.FileSize = l.FileSize
+		}
+	}
+	switch {
+	case met.FileSize > 0:
+		return met.String()
+	case w.opt.Bound == nil:
+		return ""
 	}
 	return w.opt.Bound(ctx, t, l)
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -42,16 +41,6 @@ const mostExplained = 50
 
 // mostElsewhere is how many instructions a test case is followed in another world, where it may never end.
 const mostElsewhere = 300_000_000
-
-// bounds are those of what a replay lets a program take that the machine can have as well. Each is tried as the causes are.
-var bounds = []struct {
-	part func(replay.Limits) kernel.Bounds
-	name func(replay.Limits) string
-}{
-	{func(l replay.Limits) kernel.Bounds { return kernel.Bounds{FileSize: l.FileSize} }, func(l replay.Limits) string { return fmt.Sprintf("a file of %d MiB", l.FileSize>>20) }},
-	{func(l replay.Limits) kernel.Bounds { return kernel.Bounds{Disk: l.Disk} }, func(l replay.Limits) string { return fmt.Sprintf("%d MiB of files", l.Disk>>20) }},
-	{func(l replay.Limits) kernel.Bounds { return kernel.Bounds{Tasks: l.Processes} }, func(l replay.Limits) string { return fmt.Sprintf("%d processes and threads", l.Processes) }},
-}
 
 // A why answers what replay asks about test cases of a run that disagree, about so many of them. It has one engine at a time.
 type why struct {
@@ -96,19 +85,14 @@ func (y *why) bound(c context.Context, t testcase.Test, l replay.Limits) string 
 	if y.bounded++; y.bounded > mostExplained {
 		return ""
 	}
-	other := func(b kernel.Bounds) bool {
-		got, err := y.in(c, t, elsewhere{World: kernel.World{Bounds: b}})
-		return err == nil && t.Difference(got.Observation) != nil
-	}
-	if !other(kernel.Bounds{FileSize: l.FileSize, Disk: l.Disk, Tasks: l.Processes}) {
+	var met kernel.Bounds
+	y.onEnd = func(_ *expr.Ctx, s *state.State) { met = s.Sys.Met() }
+	got, err := y.in(c, t, elsewhere{World: kernel.World{Bounds: kernel.Bounds{FileSize: l.FileSize, Disk: l.Disk, Tasks: l.Processes}}})
+	y.onEnd = nil
+	if err != nil || t.Difference(got.Observation) == nil {
 		return ""
 	}
-	for _, b := range bounds {
-		if other(b.part(l)) {
-			return b.name(l)
-		}
-	}
-	return ""
+	return replay.Limits{FileSize: met.FileSize, Disk: met.Disk, Processes: met.Tasks}.String()
 }
 
 // causes says what t depends on though it is no input; empty: on nothing that is known.

@@ -104,6 +104,9 @@ int main(int argc, char **argv)
 		printf("%d\n", v);
 		while (wait(0) > 0);
 		break;
+	case 'R': told(ftruncate(opened(), 3000000000)); break;
+	case 'S': puts(malloc(5000000000) ? "done" : "ENOMEM"); break;
+	case 'T': puts(malloc(1L << 40) ? "done" : "ENOMEM"); break;
 	// attributes of processes
 	case 'u': prctl(PR_SET_DUMPABLE, 0); printf("%d\n", prctl(PR_GET_DUMPABLE)); break;
 	case 'v': prctl(PR_SET_PDEATHSIG, SIGUSR1); prctl(PR_GET_PDEATHSIG, &v); printf("%d\n", v); break;
@@ -134,12 +137,12 @@ int main(int argc, char **argv)
 	case 'P': told(stat("foreign", &st)); printf("%d\n", st.st_uid); break;
 	// one schedule of several
 	case 'Q': if (!(p = fork())) {
-			for (volatile int i = 0; i < 300000; i++);
 			if (write(1, "child\n", 6) < 0)
 				abort();
 			_exit(0);
 		}
-		for (volatile int i = 0; i < 300000; i++);
+		for (v = 100000; v; v--)
+			__asm__ volatile("");
 		if (write(1, "parent\n", 7) < 0)
 			abort();
 		wait(0);
