@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"encoding/binary"
 	"strings"
 
@@ -428,6 +429,9 @@ func (c *call) chown(uid, gid uint64) func(*inode) error {
 		}
 		if uint32(gid) != ^uint32(0) {
 			to.GID = uint32(gid)
+		}
+		if err := cmp.Or(c.s.known(to.UID, c.s.cfg.UID), c.s.known(to.GID, c.s.cfg.GID)); err != nil {
+			return err
 		}
 		if !c.s.super() && (to.UID != n.UID || to.GID != n.GID && to.GID != uint32(c.s.cfg.GID)) {
 			return unix.EPERM

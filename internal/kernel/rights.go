@@ -19,6 +19,14 @@ func (s *System) refused() error {
 // owns reports whether the guest's user may do what only an owner may.
 func (s *System) owns(uid uint32) bool { return s.super() || uint32(s.cfg.UID) == uid }
 
+// known returns why an id cannot be given to a file or process: the sandbox of an ordinary user's replay knows no other than his (user_namespaces(7)).
+func (s *System) known(id uint32, own int) error {
+	if s.cfg.World.Sandbox && s.cfg.UID != 0 && id != uint32(own) && id != ^uint32(0) {
+		return unix.EINVAL
+	}
+	return nil
+}
+
 // may reports whether the guest's user has the access rights mask (4 read, 2 write, 1 execute).
 func (s *System) may(st stat, mask uint32) bool {
 	m := st.Mode

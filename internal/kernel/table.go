@@ -168,7 +168,7 @@ var calls = []syscallRow{
 	{154, "modify_ldt", 3, stub, "ENOSYS", (*call).sysNoSys},
 	{155, "pivot_root", 2, stub, "EPERM", (*call).sysPerm},
 	{156, "_sysctl", 1, stub, "ENOSYS", (*call).sysNoSys},
-	{157, "prctl", 5, partial, "names and harmless options; EINVAL for others", (*call).sysPrctl},
+	{157, "prctl", 5, partial, "names; what has no effect here is told again; EINVAL for others", (*call).sysPrctl},
 	{158, "arch_prctl", 2, partial, "FS and GS; EINVAL for others", (*call).sysArchPrctl},
 	{159, "adjtimex", 1, stub, "EPERM", (*call).sysPerm},
 	{160, "setrlimit", 2, partial, "NOFILE, NPROC, FSIZE and AS have an effect", (*call).sysSetrlimit},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestWorlds guards that every part of a World changes what a guest sees of it, and nothing else of these things.
@@ -34,6 +36,8 @@ func TestWorlds(t *testing.T) {
 			"node": w.host().node, "cpus": show(w.host().processors, strings.Count(text("/proc/cpuinfo"), "processor")),
 			"memory": text("/proc/meminfo"), "release": text("/proc/sys/kernel/osrelease"), "load": text("/proc/loadavg"),
 			"limits": task.proc.Limits.text(), "inode": show(stat{Ino: 7}.encode(&w)[8:16]), "order": show(list),
+			"rights": show(s.super(), s.refused()), "session": show(task.proc.Session), "seccomp": show((&call{s: s, p: task.proc, a: [6]uint64{unix.PR_GET_SECCOMP}}).sysPrctl()),
+			"tasks": show(s.mayStart(task.proc)), "owner": show((&System{cfg: &Config{UID: 7, GID: 7, World: w}}).boxed(stat{Mode: unix.S_IFREG | 0o666}).UID),
 		}
 	}
 	base := seen(World{})
@@ -43,10 +47,14 @@ func TestWorlds(t *testing.T) {
 	}{
 		"later":     {World{Later: 1e9}, "monotonic wall"},
 		"pace":      {World{Pace: 3}, "work"},
-		"pids":      {World{PIDs: 77}, "parent pid"},
+		"pids":      {World{PIDs: 77}, "parent pid session"},
 		"lower":     {World{Lower: 5 << 12}, "heap mappings"},
 		"elsewhere": {World{Elsewhere: true}, "cpus limits load memory node release"},
 		"inodes":    {World{Inodes: 9}, "inode"},
+		"rights":    {World{OtherRights: true}, "rights"},
+		"sandbox":   {World{Sandbox: true}, "owner seccomp"},
+		"owned":     {World{Owned: true}, "owner"},
+		"bounds":    {World{Bounds: Bounds{Tasks: 1}}, "tasks"},
 		"backwards": {World{Backwards: true}, "order"},
 	} {
 		var changed []string

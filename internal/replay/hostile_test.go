@@ -266,7 +266,10 @@ func TestHostileAsUser(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
 	os.Chown(home, ordinary, ordinary)
-	for _, test := range []string{"TestHostileSuite", "TestHostileUnconfined", "TestKilled", "TestForeignFolders"} {
+	if err := errors.Join(os.Mkdir(home+"/foreign", 0o777), os.WriteFile(home+"/foreign/f", []byte("a\n"), 0o666), os.Chmod(home+"/foreign", 0o777), os.Chmod(home+"/foreign/f", 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []string{"TestHostileSuite", "TestHostileUnconfined", "TestKilled", "TestForeignFolders", "TestForeignFiles"} {
 		t.Run(test, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(binary, "-test.run", "^"+test+"$", "-test.timeout", "5m", "-test.parallel", "4")
@@ -404,5 +407,32 @@ func TestForeignFolders(t *testing.T) {
 	}
 	if b, err := os.ReadFile(dir + "/old"); string(b) != "old" {
 		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// An ordinary user's program writes in files of others that it may write, renames and links them: an overlay alone could not copy them.
+func TestForeignFiles(t *testing.T) {
+	dir, err := filepath.Abs("foreign")
+	if err != nil || !exists(dir+"/f") || os.Getuid() == 0 || Probe(context.Background(), Namespaces) != nil {
+		t.Skip("skipped: no namespaces, or no files of others: see TestHostileAsUser")
+	}
+	f := func(name string, change testcase.Change, text string) testcase.FileEffect {
+		return testcase.FileEffect{Path: testcase.Text(dir + "/" + name), Change: change, Kind: testcase.RegularFile, Mode: "0666", Size: int64(len(text)), SHA256: testcase.OutputDigest([]byte(text))}
+	}
+	for _, c := range []struct {
+		script, out string
+		files       []testcase.FileEffect
+	}{
+		{"echo z >>foreign/f; cat foreign/f", "a\nz\n", []testcase.FileEffect{f("f", testcase.Changed, "a\nz\n")}},
+		{": >foreign/f", "", []testcase.FileEffect{f("f", testcase.Changed, "")}},
+		{"mv foreign/f foreign/g", "", []testcase.FileEffect{{Path: testcase.Text(dir + "/f"), Change: testcase.Removed}, f("g", testcase.Made, "a\n")}},
+		{"ln foreign/f foreign/g; cat foreign/g", "a\n", []testcase.FileEffect{f("g", testcase.Made, "a\n")}},
+		{"rm foreign/f", "", []testcase.FileEffect{{Path: testcase.Text(dir + "/f"), Change: testcase.Removed}}},
+	} {
+		g := shell(t, c.script)
+		g.Cwd = filepath.Dir(dir)
+		want := wants("foreign", testcase.Outcome{Kind: testcase.OK}, c.out)
+		want.Files = c.files
+		agree(t, g, want, Options{Mode: Namespaces})
 	}
 }

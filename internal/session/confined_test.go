@@ -42,8 +42,9 @@ func TestConfined(t *testing.T) {
 		want[c] = row{rights("rights of the superuser"), !root}
 	}
 	if root {
-		want['F'] = row{"", true}
-		want['P'] = row{"", true}
+		want['F'], want['P'] = row{"", true}, row{"", true}
+	} else { // there are no other ids
+		want['d'], want['g'] = row{"sandbox", true}, row{"sandbox", true}
 	}
 	files := func() {
 		t.Chdir(t.TempDir())

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	// rights of the superuser
 	case 'a': told(open(made(0444), O_WRONLY | O_APPEND)); break;
 	case 'b': told(open(made(0), O_RDONLY)); break;
-	case 'c': mkdir("dir", 0700); close(creat("dir/f", 0600)); chmod("dir", 0); told(stat("dir/f", &st)); break;
+	case 'c': mkdir("dir", 0700); close(creat("dir/f", 0600)); chmod("dir", 0); told(stat("dir/f", &st)); chmod("dir", 0700); break;
 	case 'd': told(chown(made(0600), 1, 1)); break;
 	case 'e': errno = 0; told(nice(-5) == -1 && errno ? -1 : 0); break;
 	case 'f': port(80); break;
