@@ -54,9 +54,12 @@ type Bounds struct {
 // firstPID is the number of the first process; the guest never sees host pids.
 func (w World) firstPID() int { return firstPID + w.PIDs }
 
-// parentPID is that of its parent, which is the first of all where numbers are others.
+// parentPID is that of its parent, which is the first of all where numbers are others; 0 if that is itself.
 func (w World) parentPID() int {
-	if w.PIDs != 0 {
+	switch {
+	case w.firstPID() == initPID:
+		return 0
+	case w.PIDs != 0:
 		return initPID
 	}
 	return parentPID
@@ -64,10 +67,10 @@ func (w World) parentPID() int {
 
 // session is that of the first process: its parent's, or its own where numbers are others.
 func (w World) session() int {
-	if w.PIDs != 0 {
+	if w.PIDs != 0 && w.firstPID() != initPID {
 		return w.firstPID()
 	}
-	return parentPID
+	return w.parentPID()
 }
 
 // arrange puts the entries of a directory, . and .. first, into the order in which they are read.

@@ -109,8 +109,9 @@ func TestCausesInC(t *testing.T) {
 		checkCause(t, string(c), v, cause)
 		all += v.Why + "\n"
 	}
-	for _, c := range causes { // each is met on any host
-		if c.part(elsewhere{hashes: 1}).hashes == 0 && !strings.Contains(all, c.name) {
+	for _, c := range causes { // each is met on any host, but for those of TestConfined
+		w := c.part(elsewhere{hashes: 1})
+		if w.hashes == 0 && !w.OtherRights && !w.Owned && !w.Sandbox && !strings.Contains(all, c.name) {
 			t.Errorf("nothing depends on %s", c.name)
 		}
 	}
