@@ -61,7 +61,7 @@ func (l language) counting(file string, cases int) (tests []testcase.Test) {
 			o = map[string]testcase.Outcome{
 				"python": {Kind: testcase.Exception, Type: "ValueError", Message: fmt.Sprint(n)},
 				"lua":    {Kind: testcase.Exception, Type: "error", Message: fmt.Sprint(n)},
-				"r":      {Kind: testcase.Exception, Type: "simpleError", Message: fmt.Sprintf("%d (%s:5)", n, filepath.Base(file))},
+				"r":      {Kind: testcase.Exception, Type: "simpleError", Message: fmt.Sprint(n)},
 			}[l.name]
 		}
 		tests = append(tests, wants(fmt.Sprint(n), o, fmt.Sprintf("early\n%d\n", n), testcase.Int("n", int64(n))))
