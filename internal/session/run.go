@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -328,8 +329,16 @@ func (r *run) findHigh() {
 	}
 	o := CalibrateOptions{Interpreter: r.t.tc.Interpreter, Language: r.t.desc.Language, Env: r.t.tc.Env, Boot: r.o.Boot, NoCache: r.o.NoCache, CacheDir: r.o.CacheDir}
 	r.find = sync.OnceValues(func() (*hlpc.Result, error) { return Calibrate(o) })
+	if r.o.MaxMemory > 0 && r.o.MaxMemory < besideMemory { // one after the other
+		r.found()
+		debug.FreeOSMemory()
+		return
+	}
 	go r.find()
 }
+
+// besideMemory is the least MaxMemory with which the high level is looked for while the interpreter starts, in bytes: both take 90 MB for Python.
+const besideMemory = 128 << 20
 
 // settle waits for what goes on beside the run, and is worth it, as long as there is time.
 func (r *run) settle() {
