@@ -90,24 +90,29 @@ func (c *Class) AddBytes(part Part, b []byte, symbolic func(i int) bool) {
 		}
 		return b
 	}
-	if symbolic == nil {
-		symbolic = func(int) bool { return false }
+	plain := b // it may be a file, hundreds of megabytes
+	if symbolic != nil {
+		plain = masked(b, symbolic, nil)
 	}
-	c.fine = sumUp(c.fine, part, text(masked(b, symbolic, nil)))
-	var escapes func(i int) int
+	plain = text(plain)
+	c.fine = sumUp(c.fine, part, plain)
 	if part == PartMessage || part == PartStdout || part == PartStderr { // the others are no text
-		escapes = func(i int) int { return c.escape(b, i, symbolic) }
+		if symbolic == nil {
+			symbolic = func(int) bool { return false }
+		}
+		plain = text(masked(b, symbolic, func(i int) int { return c.escape(b, i, symbolic) }))
 	}
-	c.sum = sumUp(c.sum, part, text(masked(b, symbolic, escapes)))
+	c.sum = sumUp(c.sum, part, plain)
 }
 
 // sumUp is the digest of what sum is one of and part's b.
 func sumUp(sum []byte, part Part, b []byte) []byte {
-	sum = append(sum, part...)
-	sum = binary.AppendUvarint(sum, uint64(len(b)))
-	sum = append(sum, b...)
-	h := sha256.Sum256(sum)
-	return append(sum[:0], h[:]...)
+	h := sha256.New()
+	h.Write(sum)
+	h.Write([]byte(part))
+	h.Write(binary.AppendUvarint(nil, uint64(len(b))))
+	h.Write(b)
+	return h.Sum(sum[:0])
 }
 
 // mark begins what stands for symbolic bytes: a byte that text has none of.

@@ -84,8 +84,8 @@ int main(int argc, char **argv)
 	case 'o': told(open("foreign", O_WRONLY)); break;
 	case 'p': told(rename("sticky/f", "sticky/g")); break;
 	// bounds
-	case 'q': told(ftruncate(opened(), 300000000)); break;
-	case 'r': told(pwrite(opened(), "x", 1, 1000000000)); break;
+	case 'q': told(ftruncate(opened(), 100000000)); break;
+	case 'r': told(pwrite(opened(), "x", 1, 100000000)); break;
 	case 's': for (v = 0; v < 5; v++) {
 			snprintf(name, sizeof name, "made%d", v);
 			int fd = open(name, O_CREAT | O_RDWR, 0600);
