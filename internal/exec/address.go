@@ -209,6 +209,12 @@ func (m *Machine) split(v uint64, r expr.Ref) mem.Bytes {
 	return b
 }
 
+// Linear returns r times by and plus.
+func (m *Machine) Linear(r expr.Ref, by, plus uint64) expr.Ref {
+	w := m.Ctx.Width(r)
+	return m.Ctx.Add(m.Ctx.Mul(r, m.Ctx.Const(by, w)), m.Ctx.Const(plus&expr.Mask(w), w))
+}
+
 // Split returns the little-endian bytes of value v with expression r.
 func (m *Machine) Split(v uint64, r expr.Ref) mem.Bytes { return m.split(v, r) }
 

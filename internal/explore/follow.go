@@ -32,6 +32,8 @@ type Trail struct {
 	// Concrete: what the program reads of inputs that it asks for are the values of Model, not variables. There is nothing to decide but lengths and
 	// choices, and nothing to ask a solver.
 	Concrete bool
+	// Briefly: the ranges of addresses are proved only where that is easy.
+	Briefly bool
 	// Most is how many instructions following may take; 0 means any number.
 	Most uint64
 
@@ -111,6 +113,9 @@ func (t *Trail) bound(known *state.Bound, of uint64) (lo, hi uint64, ok bool) {
 
 // proof is how hard the range after known is to be proved; open: it was not when the path was explored.
 func (t *Trail) proof(known *state.Bound) (effort int, open bool) {
+	if t != nil && t.Briefly {
+		return briefly, false
+	}
 	if t == nil || t.Unlogged || t.fork {
 		return 0, false
 	}

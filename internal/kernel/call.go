@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"symchef/internal/expr"
 	"symchef/internal/guest"
 	"symchef/internal/mem"
 )
@@ -19,6 +20,8 @@ type call struct {
 	a    [6]uint64 // arguments
 	mask uint64    // of t's signals, when the call began
 	was  wait      // how the task waited before this attempt; zero at the first
+
+	result expr.Ref // of RAX; 0: it is no expression
 
 	moved [2]uint64 // the memory that brk(2) has added or taken away
 }
@@ -251,7 +254,7 @@ func (s *System) random() uint64 {
 	z := s.rng
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	return s.cfg.World.random(z ^ z>>31)
 }
 
 func (s *System) randomBytes(n int) []byte {

@@ -25,6 +25,8 @@ func (numbered) Split(v uint64, r expr.Ref) mem.Bytes {
 	return b
 }
 
+func (numbered) Linear(r expr.Ref, _, _ uint64) expr.Ref { return r }
+
 func (numbered) Word(b mem.Bytes) expr.Ref {
 	for i, r := range b.Sym {
 		if r != b.Sym[0]&^15+expr.Ref(i) {

@@ -32,7 +32,10 @@ func (c *call) sysSysinfo() (uint64, error) {
 	le.PutUint64(b[40:], c.s.cfg.World.host().memory)
 	le.PutUint16(b[80:], uint16(len(c.s.tasks)))
 	put32(b[104:], 1)
-	return 0, c.put(c.a[0], b)
+	if err := c.put(c.a[0], b); err != nil {
+		return 0, err
+	}
+	return 0, c.putSym(c.a[0], c.s.datedBytes(le.Uint64(b), 1))
 }
 
 func (c *call) sysGetpid() (uint64, error)  { return uint64(c.p.PID), nil }

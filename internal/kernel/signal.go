@@ -348,6 +348,8 @@ func (a altStack) holds(sp uint64) bool { return a.Size != 0 && sp > a.Addr && s
 type Terms interface {
 	// Split returns the little-endian bytes of value v with expression r.
 	Split(v uint64, r expr.Ref) mem.Bytes
+	// Linear returns r times by and plus, of the width of r.
+	Linear(r expr.Ref, by, plus uint64) expr.Ref
 	// Word returns the little-endian number that bytes form.
 	Word(mem.Bytes) expr.Ref
 	// Flags returns the arithmetic flags of c where RFLAGS has them, in 64 bits, with the bits of also.

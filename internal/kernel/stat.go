@@ -62,7 +62,7 @@ func (c *call) sysFstat() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0, c.put(c.a[1], c.s.fileStat(f).encode(&c.s.cfg.World))
+	return 0, c.putStat(c.a[1], c.s.fileStat(f))
 }
 
 func (c *call) statAt(dirfd int, addr, to uint64, flags int) (uint64, error) {
@@ -78,7 +78,7 @@ func (c *call) statAt(dirfd int, addr, to uint64, flags int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0, c.put(to, st.encode(&c.s.cfg.World))
+	return 0, c.putStat(to, st)
 }
 
 func (c *call) statPath(dirfd int, name string, flags int) (stat, error) {

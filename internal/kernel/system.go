@@ -72,6 +72,7 @@ type System struct {
 	cur    *Task
 	lastID int    // last PID or TID given
 	skew   Time   // time skipped while all tasks waited
+	moment moment // see MoveTo
 	waits  uint64 // number of waits begun; orders futex queues
 	rng    uint64 // state of the random stream
 	status Status
@@ -149,7 +150,7 @@ func (s *System) start() *Task {
 
 // load reads a program for p from the guest's file system.
 func (s *System) load(p *Process, path string, argv, env []string) (*loader.Image, error) {
-	prog := loader.Program{Path: path, Argv: argv, Env: env, UID: s.cfg.UID, GID: s.cfg.GID, Moved: s.cfg.World.moved()}
+	prog := loader.Program{Path: path, Argv: argv, Env: env, UID: s.cfg.UID, GID: s.cfg.GID, Moved: s.cfg.World.Lower}
 	binary.LittleEndian.PutUint64(prog.Random[:], s.random())
 	binary.LittleEndian.PutUint64(prog.Random[8:], s.random())
 	prog.Open = func(path string) (*mem.Backing, error) {
@@ -315,6 +316,9 @@ func (s *System) Syscall() Outcome {
 	switch e := err.(type) {
 	case nil:
 		t.CPU.Set(ir.RAX, v)
+		if c.result != 0 {
+			t.CPU.SetSym(ir.RAX, v, c.result)
+		}
 	case unix.Errno:
 		t.CPU.Set(ir.RAX, -uint64(e))
 	case needConcrete:

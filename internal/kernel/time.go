@@ -1,6 +1,10 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
 
 // Time is nanoseconds since the boot of the guest's machine. One retired
 // instruction takes one nanosecond, whatever it is (but see worked); while all tasks wait, time
@@ -90,10 +94,13 @@ func (t Time) wall() int64 { return Epoch + int64(t-Booted) }
 // seconds is n seconds; a century where n is more.
 func seconds(n uint64) Time { return Time(min(n, 3155760000)) * 1e9 }
 
-// timespec reads a struct timespec.
+// timespec reads a struct timespec. Where the moment is a variable, the wait until a time that was reckoned from it is not.
 func (c *call) timespec(addr uint64) (Time, error) {
-	w, err := c.words(addr, 2)
-	if err != nil {
+	var w []uint64
+	var err error
+	if b := make([]byte, 16); c.s.moment.later != 0 && c.p.Mem.HasSym(addr, 16) && c.p.Mem.Read(addr, b) == nil {
+		w = []uint64{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
+	} else if w, err = c.words(addr, 2); err != nil {
 		return 0, err
 	}
 	if int64(w[0]) < 0 || w[1] > 999999999 {
@@ -137,7 +144,15 @@ func (c *call) sysClockGettime() (uint64, error) {
 	if !ok {
 		return 0, unix.EINVAL
 	}
-	return 0, c.putTime(c.a[1], t, 1)
+	if c.s.worksOnly(c.a[0]) {
+		return 0, c.putTime(c.a[1], t, 1)
+	}
+	return 0, c.putDate(c.a[1], t, 1)
+}
+
+// worksOnly reports whether clock id counts work, which is the same at every moment.
+func (s *System) worksOnly(id uint64) bool {
+	return id == unix.CLOCK_PROCESS_CPUTIME_ID || id == unix.CLOCK_THREAD_CPUTIME_ID || int32(uint32(id)) < 0
 }
 
 func (c *call) sysClockGetres() (uint64, error) {
@@ -152,7 +167,7 @@ func (c *call) sysClockGetres() (uint64, error) {
 
 func (c *call) sysGettimeofday() (uint64, error) {
 	if c.a[0] != 0 {
-		if err := c.putTime(c.a[0], c.s.Now().wall(), 1000); err != nil {
+		if err := c.putDate(c.a[0], c.s.Now().wall(), 1000); err != nil {
 			return 0, err
 		}
 	}
@@ -164,8 +179,9 @@ func (c *call) sysGettimeofday() (uint64, error) {
 
 func (c *call) sysTime() (uint64, error) {
 	t := uint64(c.s.Now().wall() / 1e9)
+	c.result = c.s.dated(t, 1)
 	if c.a[0] != 0 {
-		return t, c.put64(c.a[0], t)
+		return t, c.putSym(c.a[0], c.s.datedBytes(t, 1))
 	}
 	return t, nil
 }
@@ -176,7 +192,9 @@ func (c *call) sysTimes() (uint64, error) {
 			return 0, err
 		}
 	}
-	return uint64(c.s.Now()) / 1e7, nil
+	ticks := uint64(c.s.Now()) / 1e7
+	c.result = c.s.dated(ticks, 100)
+	return ticks, nil
 }
 
 func (c *call) sysNanosleep() (uint64, error) {

@@ -23,9 +23,11 @@ type World struct {
 	Pace uint64
 	// PIDs is added to the numbers of processes and tasks.
 	PIDs int
-	// Lower is how many bytes lower the stack and mappings are, and higher the program, and once more the heap of brk(2); a multiple of
-	// the page.
+	// Lower is how many bytes lower the stack and mappings are, and higher the program, and once more the heap of brk(2): a multiple of 16, of
+	// which all but the stack moves by whole pages.
 	Lower uint64
+	// Inverse: random numbers have every bit that they have not else.
+	Inverse bool
 	// Elsewhere: another host, by name, kernel, processors, memory, disk, load and limits.
 	Elsewhere bool
 	// Beyond: what this host has in /proc, in /sys and of families of sockets beside what the machine knows is there, with other content. Programs
@@ -71,6 +73,14 @@ func (w World) session() int {
 		return w.firstPID()
 	}
 	return w.parentPID()
+}
+
+// random is what the random number z is in w.
+func (w World) random(z uint64) uint64 {
+	if w.Inverse {
+		return ^z
+	}
+	return z
 }
 
 // arrange puts the entries of a directory, . and .. first, into the order in which they are read.

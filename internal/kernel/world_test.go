@@ -35,7 +35,7 @@ func TestWorlds(t *testing.T) {
 			"mappings": show(w.mmapTop()), "heap": show(w.heap(0x10000)),
 			"node": w.host().node, "cpus": show(w.host().processors, strings.Count(text("/proc/cpuinfo"), "processor")),
 			"memory": text("/proc/meminfo"), "release": text("/proc/sys/kernel/osrelease"), "load": text("/proc/loadavg"),
-			"limits": task.proc.Limits.text(), "inode": show(stat{Ino: 7}.encode(&w)[8:16]), "order": show(list),
+			"limits": task.proc.Limits.text(), "random": show(s.random()), "inode": show(stat{Ino: 7}.encode(&w)[8:16]), "order": show(list),
 			"rights": show(s.super(), s.refused()), "session": show(task.proc.Session), "seccomp": show((&call{s: s, p: task.proc, a: [6]uint64{unix.PR_GET_SECCOMP}}).sysPrctl()),
 			"tasks": show(s.mayStart(task.proc)), "owner": show((&System{cfg: &Config{UID: 7, GID: 7, World: w}}).boxed(stat{Mode: unix.S_IFREG | 0o666}).UID),
 		}
@@ -55,6 +55,7 @@ func TestWorlds(t *testing.T) {
 		"sandbox":   {World{Sandbox: true}, "owner seccomp"},
 		"owned":     {World{Owned: true}, "owner"},
 		"bounds":    {World{Bounds: Bounds{Tasks: 1}}, "tasks"},
+		"inverse":   {World{Inverse: true}, "random"},
 		"backwards": {World{Backwards: true}, "order"},
 	} {
 		var changed []string

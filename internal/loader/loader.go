@@ -45,8 +45,8 @@ type Program struct {
 	UID, GID  int
 	Random    [16]byte // behind AT_RANDOM
 	Open      func(path string) (*mem.Backing, error)
-	// Moved is how many bytes higher a position-independent program is, and how many lower its interpreter and the stack; a multiple
-	// of the page.
+	// Moved is how many bytes higher a position-independent program is, and how many lower its interpreter and the stack: a multiple of 16.
+	// Only what is on the stack moves by less than a page.
 	Moved uint64
 }
 
@@ -100,7 +100,7 @@ func Load(p Program) (*Image, error) {
 	}
 	img := &Image{Space: mem.NewSpace(), Path: path}
 	if exe.dyn {
-		img.Base = PIEBase + p.Moved - guest.PageDown(exe.lo)
+		img.Base = PIEBase + guest.PageDown(p.Moved) - guest.PageDown(exe.lo)
 	}
 	if err := exe.mapInto(img.Space, img.Base); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func Load(p Program) (*Image, error) {
 		}
 		if ld.dyn {
 			span := guest.PageUp(ld.hi) - guest.PageDown(ld.lo)
-			at := img.Space.FindGap(span, MmapTop-p.Moved)
+			at := img.Space.FindGap(span, MmapTop-guest.PageDown(p.Moved))
 			interpBase = at - guest.PageDown(ld.lo)
 		}
 		if err := ld.mapInto(img.Space, interpBase); err != nil {

@@ -46,14 +46,14 @@ func stack(s *mem.Space, p Program, argv []string, auxv []aux) (uint64, error) {
 	if total > maxArgs {
 		return 0, &Error{p.Path, "argument list too long", unix.E2BIG}
 	}
-	top := StackTop - p.Moved
+	top := StackTop - guest.PageDown(p.Moved)
 	err := s.MapArea(mem.Area{
 		Start: top - StackSize, End: top, Prot: guest.ProtRead | guest.ProtWrite, Name: "[stack]",
 	})
 	if err != nil {
 		return 0, err
 	}
-	sp := top - 8 // a zero word ends the stack
+	sp := top - p.Moved%guest.PageSize - 8 // a zero word ends the stack
 	push := func(b []byte) uint64 {
 		sp -= uint64(len(b))
 		if err == nil {

@@ -121,6 +121,8 @@ type Doubt uint8
 // The doubts.
 const (
 	NoDoubt Doubt = iota
+	// Undecided: it shows the same wherever it was executed, and there are moments left at which it was not.
+	Undecided
 	// OtherWay: it shows the same, by another path. What that path asks about the inputs no path of the run may have asked.
 	OtherWay
 	// OtherEnd: it shows something else.
@@ -151,6 +153,8 @@ type Result struct {
 	Why string
 	// Machine is the outcome in the machine.
 	Machine testcase.Outcome
+	// Doubt is what is said of what Agreed; it is not OtherEnd.
+	Doubt Doubt
 	// Cloned says that the run was a clone of a program that had been started once for several test cases.
 	Cloned bool
 	// Limits are those of a run.
@@ -167,7 +171,7 @@ type Report struct {
 	Mode                                Mode
 	Agreed, Diverged, Unstable, Skipped int
 	NotReplayed                         int // ctx ended before
-	OtherWay                            int // of those that agreed
+	OtherWay, Undecided                 int // of those that agreed
 	// Cloned is how many agreed in a clone of a server; Anew says why a server ended, or was none, if one did.
 	Cloned  int
 	Anew    string
@@ -306,7 +310,7 @@ func (rep *Report) Record() (rundir.Replay, []rundir.Verdict) {
 	for i, r := range rep.Results {
 		v[i] = rundir.Verdict{ID: r.ID, Verdict: string(r.Verdict), Why: r.Why}
 	}
-	return rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable, NotCompared: rep.Skipped, NotReplayed: rep.NotReplayed, Ended: len(rep.Ended()), OtherWay: rep.OtherWay}, v
+	return rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable, NotCompared: rep.Skipped, NotReplayed: rep.NotReplayed, Ended: len(rep.Ended()), OtherWay: rep.OtherWay, Undecided: rep.Undecided}, v
 }
 
 // Ended names the test cases that were given up as too long and come to an end natively.
@@ -328,7 +332,10 @@ func (rep *Report) add(r Result) {
 	switch r.Verdict {
 	case Agreed:
 		rep.Agreed++
-		if r.Why != "" {
+		switch {
+		case r.Doubt == Undecided:
+			rep.Undecided++
+		case r.Doubt != NoDoubt:
 			rep.OtherWay++
 		}
 	case Diverged:
@@ -453,15 +460,19 @@ func doubt(ctx context.Context, tests []testcase.Test, results []Result, opt Opt
 		if d == NoDoubt {
 			continue
 		}
+		r := &results[at[i]]
+		if d == Undecided {
+			r.Doubt, r.Why = d, "whether it depends on the clock is not decided"
+			continue
+		}
 		on := "what is no input"
 		if opt.Cause != nil {
 			on = cmp.Or(opt.Cause(ctx, agreed[i], d), on)
 		}
-		r := &results[at[i]]
 		if d == OtherEnd {
 			r.Verdict, r.Why = Unstable, "it depends on "+on+": it agrees, but not at every moment and on every host"
 		} else {
-			r.Why = "its path depends on " + on
+			r.Doubt, r.Why = d, "its path depends on "+on
 		}
 	}
 }

@@ -198,6 +198,8 @@ type Replay struct {
 	Ended int `json:"ended"`
 	// OtherWay counts those that take another path where what is no input is another; they are among Agreed.
 	OtherWay int `json:"other_way"`
+	// Undecided counts those of which it is not known whether another moment changes what they do; they are among Agreed.
+	Undecided int `json:"undecided,omitempty"`
 }
 
 // lost says that of a run that has ended test cases are missing where n are there. One that goes on, or was killed, may count what --resume has dropped.

@@ -25,7 +25,7 @@ var causes = []struct {
 	{name: "the clock", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Later: e.Later}} }},
 	{name: "what it takes (time, memory)", after: "the clock", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Pace: 1009}} }},
 	{name: "process ids", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{PIDs: e.PIDs}} }},
-	{name: "random numbers", part: func(e elsewhere) elsewhere { return elsewhere{seed: e.seed} }},
+	{name: "random numbers", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Inverse: e.Inverse}, seed: e.seed} }},
 	{name: "addresses", after: "the clock", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Lower: e.Lower}} }},
 	{name: "the host (name, kernel, processors, memory, disk, limits)", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Elsewhere: true, Beyond: true}} }},
 	{name: "the order of directories", after: "the clock", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Backwards: true}} }},
@@ -106,16 +106,25 @@ func (y *why) causes(c context.Context, t testcase.Test, d replay.Doubt) string 
 	unordered := ""
 	y.tracked = true
 	y.onEnd = func(_ *expr.Ctx, s *state.State) { unordered = s.Sys.Unordered() }
-	same, err := y.in(c, t, elsewhere{})
+	from, err := y.begin(c, t.Inputs)
 	y.tracked, y.onEnd = false, nil
+	if err != nil {
+		return ""
+	}
+	defer from.end()
+	same, _, err := from.follow(c, t.Inputs, &explore.Trail{Unlogged: true, Most: mostElsewhere})
 	if err != nil || t.Difference(same.Observation) != nil {
 		return "" // the machine does not confirm the test case: that is worse
 	}
+	from.a.onEnd = nil
 	var found []string
 	asks := y.asks(same)
+	if left := uint64(momentInstructions); from.told && y.moment(c, from, t, asks, &left) >= d {
+		found = append(found, causes[0].name)
+	}
 	for _, e := range elsewheres { // what depends on a single bit may be the same in one of them
 		for _, cause := range causes {
-			if slices.Contains(found, cause.after) {
+			if slices.Contains(found, cause.after) || slices.Contains(found, cause.name) {
 				continue
 			}
 			if got, err := y.in(c, t, cause.part(e)); err == nil && y.doubt(t, got, asks) >= d {

@@ -9,6 +9,7 @@ import (
 
 	"symchef/internal/cpu"
 	"symchef/internal/exec"
+	"symchef/internal/guest"
 	"symchef/internal/interp"
 	"symchef/internal/loader"
 	"symchef/internal/mem"
@@ -101,7 +102,7 @@ func (r *run) entryPoint() (uint64, error) {
 	}
 	defer f.Close()
 	if f.Type == elf.ET_DYN {
-		return loader.PIEBase + r.world.Lower + f.Entry, nil
+		return loader.PIEBase + guest.PageDown(r.world.Lower) + f.Entry, nil
 	}
 	return f.Entry, nil
 }

@@ -150,10 +150,14 @@ func (a again) follow(c context.Context, inputs []testcase.Input, trail *explore
 
 // A beginning is where paths of a run are executed once more, with an engine of its own.
 type beginning struct {
-	a    again
-	w    *worker
-	root *state.State // never run
-	took uint64       // instructions of the path that was followed last
+	a     again
+	w     *worker
+	root  *state.State // never run
+	took  uint64       // instructions of the paths that were followed
+	begun bool         // root is where the test begins
+	later uint64       // at how many seconds later than in the run paths are followed
+	view  *outlook     // nil: the moment is no variable; else it is filled at the end of a path
+	told  bool         // the path that was followed last has been told what moment it is
 }
 
 // begin starts the process, or takes it from the cache, for inputs of these widths.
@@ -194,6 +198,7 @@ func (a again) begin(c context.Context, inputs []testcase.Input) (*beginning, er
 		return nil, err
 	}
 	r.image = nil // there is one engine only
+	b.begun = r.t.desc == nil || r.hadBegin
 	return b, nil
 }
 
@@ -206,8 +211,30 @@ func (b *beginning) follow(c context.Context, inputs []testcase.Input, trail *ex
 	if trail.Model, err = explore.ModelOf(w.ctx, inputs); err != nil {
 		return got, false, err
 	}
-	cfg := explore.Config{Strategy: "dfs", Merge: w.r.t.tc.Merge, High: w.high, OnBegin: w.onBegin, OnPath: func(s *state.State, e explore.End) func() {
+	var later expr.Ref
+	if b.view != nil {
+		later = w.ctx.Var("moment", 32) // those of inputs have a suffix
+		id := int(w.ctx.VarOf(later))
+		trail.Model = append(trail.Model, make(expr.Assignment, max(0, id+1-len(trail.Model)))...)
+		trail.Model[id] = b.later
+	}
+	move := func(s *state.State) {
+		if later == 0 {
+			s.Sys.MoveTo(b.later, 0)
+			return
+		}
+		s.Sys.MoveTo(b.later, w.ctx.ZExt(later, 64))
+		s.Assume(w.ctx, w.ctx.Ule(later, w.ctx.Const(century, 32)), 1)
+	}
+	onBegin := func(s *state.State, test string) {
+		w.onBegin(s, test)
+		move(s)
+	}
+	cfg := explore.Config{Strategy: "dfs", Merge: w.r.t.tc.Merge, High: w.high, OnBegin: onBegin, OnPath: func(s *state.State, e explore.End) func() {
 		got, _ = w.testOf(s, e)
+		if b.told = s.Sys.ToldMoment(); b.view != nil {
+			*b.view = outlookOf(w.ctx, s, later)
+		}
 		if b.a.onEnd != nil {
 			b.a.onEnd(w.ctx, s)
 		}
@@ -221,7 +248,10 @@ func (b *beginning) follow(c context.Context, inputs []testcase.Input, trail *ex
 	}
 	root := b.root.Fork()
 	root.Resume(w.ctx)
-	defer func() { b.took = root.Sys.Retired - b.root.Sys.Retired }()
+	if b.begun {
+		move(root)
+	}
+	defer func() { b.took += root.Sys.Retired - b.root.Sys.Retired }()
 	if err = w.x.Follow(c, root, trail); err != nil && c.Err() == nil {
 		err = &strayed{err}
 	}

@@ -1,0 +1,335 @@
+package session
+
+import (
+	"context"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"symchef/internal/explore"
+	"symchef/internal/expr"
+	"symchef/internal/kernel"
+	"symchef/internal/replay"
+	"symchef/internal/solver"
+	"symchef/internal/state"
+	"symchef/internal/testcase"
+)
+
+// What a test case does on another day may be something else, whatever day that is: no choice of days finds it. So where a path has been told what
+// moment it is, how much later it could be is a variable (kernel.System.MoveTo), within a century. The decisions and the output that depend on it are known then. Moments at
+// which one is another come from a list of those that programs ask for, which costs an evaluation each, and from the solver. There the test case is executed
+// as well, with its inputs, and its decisions then are looked at in turn: this is an exploration with one variable. Where it ends, the outcome is the same at every moment.
+// Parts of a second are not looked at, nor waits that end at a date.
+
+// How much a search takes: so many moments at which a test case is executed, of all test cases of a run so many instructions for that, so many questions that the solver cannot answer with an effort that few need, so many terms that are
+// evaluated for one moment or one question, so many moments for one question, of which so many have to come there.
+const (
+	mostMoments   = 60
+	mostVainly    = 2
+	mostSpread    = 2048
+	leastSpread   = 256
+	askedEffort   = -4
+	mostEvaluated = 20_000_000
+
+	momentInstructions = 300_000_000
+)
+
+// century is how much later a moment may be, in seconds.
+const century = 3_155_760_000
+
+// dates are moments that programs ask for, in seconds since kernel.Epoch, and steps what leads from one moment to others: days of the week and of the month, hours, minutes, each bit.
+var dates, steps = func() (dates, steps []uint64) {
+	const hour, day = 60 * 60, 24 * 60 * 60
+	on := func(y, m, d, h int) {
+		dates = append(dates, uint64(time.Date(y, time.Month(m), d, h, 14, 8, 0, time.UTC).Unix()-kernel.Epoch/1e9))
+	}
+	for _, y := range []int{2030, 2038, 2050, 2100} {
+		on(y, 1, 19, 3)
+	}
+	on(2024, 2, 29, 12)
+	for m := range 12 {
+		on(2024, m+1, 1, 0)
+		on(2024, m+1, 28, 23)
+	}
+	for y := 2025; y < 2123; y++ {
+		on(y, 7, 1, 12)
+	}
+	for n := range uint64(60) {
+		steps = append(steps, n%7*day, n%24*hour, n*60, n, n%31*day)
+	}
+	for k := range 32 {
+		steps = append(steps, 1<<k)
+	}
+	return dates, steps
+}()
+
+// an outlook is the path of a test case at one moment.
+type outlook struct {
+	later  expr.Ref // the variable: how many seconds later it is
+	model  expr.Assignment
+	parts  []state.Constraint // what depends on it, in order, with its value there: decisions, then bytes of output
+	before []uint64           // for each part: a digest of all before it
+}
+
+// outlookOf is what s, at its end, has asked of later.
+func outlookOf(ctx *expr.Ctx, s *state.State, later expr.Ref) outlook {
+	v := outlook{later: later, model: s.Model}
+	id := ctx.VarOf(later)
+	add := func(r expr.Ref, value uint64) {
+		if r != 0 && ctx.SupportSet(r).Has(id) {
+			v.parts = append(v.parts, state.Constraint{R: r, V: value})
+		}
+	}
+	var path []*state.Constraint
+	for c := s.Path; c != nil; c = c.Parent {
+		path = append(path, c)
+	}
+	slices.Reverse(path)
+	for _, c := range path {
+		add(c.R, c.V)
+	}
+	out, err := s.Sys.Stdout(), s.Sys.Stderr()
+	texts := []state.Text{state.Text(out), state.Text(err), s.Report.Msg}
+	if s.Report.Returned != nil {
+		texts = append(texts, *s.Report.Returned)
+	}
+	for _, t := range texts {
+		for _, r := range t.Sym {
+			if r != 0 {
+				add(r, ctx.Eval(r, s.Model))
+			}
+		}
+	}
+	h := fnv.New64a()
+	for _, p := range v.parts {
+		v.before = append(v.before, h.Sum64())
+		for _, n := range [2]uint64{uint64(p.R), p.V} {
+			for ; n > 0; n >>= 8 {
+				h.Write([]byte{byte(n)})
+			}
+			h.Write([]byte{0})
+		}
+	}
+	return v
+}
+
+// at is the model of v, but for the moment.
+func (v outlook) at(ctx *expr.Ctx, seconds uint64) expr.Assignment {
+	m := slices.Clone(v.model)
+	m[ctx.VarOf(v.later)] = seconds
+	return m
+}
+
+// arm is one value of a part, after all that came before it.
+type arm struct{ before, value uint64 }
+
+// waiting is a moment at which the test case is to be executed. How many parts are left where it comes to another value says how near the end of the path that is: what comes last is asked by the
+// program rather than by functions that make a date of it. So every other time that comes first, and else what has waited longest.
+type waiting struct {
+	seconds uint64
+	left    int
+}
+
+// A question is whether part of outlook can have a value that is not known.
+type question struct {
+	outlook outlook
+	part    int
+}
+
+// moments is a search for moments at which a test case does something else.
+type moments struct {
+	ctx       *expr.Ctx
+	chain     *solver.Chain
+	known     map[arm]bool        // executed, or going to be
+	values    map[uint64][]uint64 // the values of known, by before
+	closed    map[uint64]bool     // there are no more values
+	wait      []waiting
+	turn      int
+	questions []question // to the solver; the last one comes first
+	vain      int        // questions without an answer
+	open      bool       // something was not decided
+}
+
+// take notes an arm; it reports whether it is new.
+func (m *moments) take(before, value uint64) bool {
+	a := arm{before, value}
+	if m.known[a] {
+		return false
+	}
+	m.known[a] = true
+	m.values[before] = append(m.values[before], value)
+	return true
+}
+
+// look adds moments at which something of v is another.
+func (m *moments) look(v outlook) {
+	for i, p := range v.parts {
+		m.take(v.before[i], p.V)
+	}
+	from, now := m.ctx.Evaluated(), v.model[m.ctx.VarOf(v.later)]
+	try := func(seconds uint64) {
+		if len(v.parts) == 0 || seconds > century || m.ctx.Evaluated()-from > mostEvaluated {
+			return
+		}
+		model := v.at(m.ctx, seconds)
+		m.ctx.NewEval()
+		for i, p := range v.parts {
+			if n := m.ctx.EvalMemo(p.R, model); n != p.V {
+				if m.take(v.before[i], n) {
+					m.wait = append(m.wait, waiting{seconds, len(v.parts) - i})
+				}
+				break
+			}
+		}
+	}
+	for _, d := range dates {
+		try(d)
+	}
+	for _, d := range steps {
+		try(now + d)
+	}
+	for i := range v.parts {
+		m.questions = append(m.questions, question{v, i})
+	}
+}
+
+// next returns the next moment at which the test case is to be executed; ok is false where there is none.
+func (m *moments) next() (seconds uint64, ok bool) {
+	for len(m.wait) == 0 && len(m.questions) > 0 {
+		last := len(m.questions) - 1
+		q := m.questions[last]
+		m.questions = m.questions[:last]
+		m.ask(q.outlook, q.part)
+	}
+	if len(m.wait) == 0 {
+		return 0, false
+	}
+	first := 0
+	if m.turn++; m.turn%2 == 0 {
+		for i, w := range m.wait {
+			if w.left < m.wait[first].left {
+				first = i
+			}
+		}
+	}
+	seconds = m.wait[first].seconds
+	m.wait = slices.Delete(m.wait, first, first+1)
+	return seconds, true
+}
+
+// ask asks the solver for a moment at which part i of v, with all before it as it is, has a value that is not known yet.
+func (m *moments) ask(v outlook, i int) {
+	p, before, ctx := v.parts[i], v.before[i], m.ctx
+	w := ctx.Width(p.R)
+	if m.closed[before] || w < 6 && len(m.values[before]) == 1<<w {
+		return
+	}
+	other := ctx.Const(1, 1)
+	for _, n := range m.values[before] {
+		other = ctx.And(other, ctx.Ne(p.R, ctx.Const(n, w)))
+	}
+	conj := []expr.Ref{ctx.Ule(v.later, ctx.Const(century, 32))}
+	inputs := map[expr.VarID]bool{ctx.VarOf(v.later): true}
+	for j := range i + 1 {
+		ctx.Support(v.parts[j].R, func(id expr.VarID) {
+			if !inputs[id] {
+				inputs[id] = true
+				conj = append(conj, ctx.Eq(ctx.VarRef(id), ctx.Const(v.model[id], ctx.VarWidth(id))))
+			}
+		})
+		if j < i {
+			conj = append(conj, v.parts[j].Cond(ctx))
+		}
+	}
+	res, model := solver.Unknown, expr.Assignment(nil)
+	if m.vain < mostVainly {
+		res, model = m.chain.Check(solver.Query{Conjuncts: append(conj, other), Hint: v.model, New: 1, Effort: askedEffort})
+	}
+	switch res {
+	case solver.Unsat:
+		m.closed[before] = true
+	case solver.Sat:
+		m.questions = append(m.questions, question{v, i}) // there may be more
+		if m.take(before, ctx.Eval(p.R, model)) {
+			m.wait = append(m.wait, waiting{model[ctx.VarOf(v.later)], len(v.parts) - i})
+		}
+	default:
+		m.vain++
+		m.spread(v, i)
+	}
+}
+
+// spread looks for what ask does among many moments, half of them anywhere in the century, half of them nearer and nearer to that of v. Where enough of them come to part i and all agree there,
+// the question is taken as answered: that a number of nanoseconds is divided by a thousand million again is too hard for the solver, and a thing that interpreters do.
+func (m *moments) spread(v outlook, i int) {
+	p, before := v.parts[i], v.before[i]
+	now, from, z, came := v.model[m.ctx.VarOf(v.later)], m.ctx.Evaluated(), uint64(0), 0
+	for n := range uint64(mostSpread) {
+		z = z*6364136223846793005 + 1442695040888963407 // Knuth's
+		seconds := z >> 32
+		if n%2 == 1 {
+			seconds = now + seconds>>(n/2%32)
+		}
+		if seconds > century {
+			continue
+		}
+		if m.ctx.Evaluated()-from > mostEvaluated {
+			break
+		}
+		model := v.at(m.ctx, seconds)
+		m.ctx.NewEval()
+		if !slices.ContainsFunc(v.parts[:i], func(q state.Constraint) bool { return m.ctx.EvalMemo(q.R, model) != q.V }) {
+			came++
+			if m.take(before, m.ctx.EvalMemo(p.R, model)) {
+				m.wait = append(m.wait, waiting{seconds, len(v.parts) - i})
+				m.questions = append(m.questions, question{v, i})
+				return
+			}
+		}
+	}
+	m.closed[before] = came >= leastSpread
+	m.open = m.open || came < leastSpread
+}
+
+// moment says what t, which asks about its inputs, does at other moments. from is at the beginning of t.
+func (a again) moment(c context.Context, from *beginning, t testcase.Test, asks []string, left *uint64) (worst replay.Doubt) {
+	m := moments{ctx: from.w.ctx, chain: from.w.chain, known: map[arm]bool{}, values: map[uint64][]uint64{}, closed: map[uint64]bool{}, wait: []waiting{{}}}
+	began := from.took
+	defer func() {
+		*left -= min(*left, from.took-began)
+		from.later, from.view, from.took = 0, nil, began
+	}()
+	for n := 0; worst != replay.OtherEnd; n++ {
+		seconds, more := m.next()
+		if !more {
+			break
+		}
+		if n == mostMoments || from.took-began >= *left || c.Err() != nil {
+			m.open = true
+			break
+		}
+		from.later, from.view = seconds, nil
+		if n > 0 {
+			got, ended, err := from.follow(c, t.Inputs, &explore.Trail{Unlogged: true, Concrete: !a.compares(), Most: mostElsewhere})
+			if err != nil || !ended {
+				m.open = true
+				continue
+			}
+			worst = max(worst, a.doubt(t, got, asks))
+		}
+		if worst == replay.OtherEnd {
+			break
+		}
+		from.view = new(outlook)
+		_, ended, err := from.follow(c, t.Inputs, &explore.Trail{Unlogged: true, Concrete: true, Briefly: true, Most: mostElsewhere})
+		if err != nil || !ended {
+			m.open = true
+			continue
+		}
+		m.look(*from.view)
+	}
+	if m.open {
+		worst = max(worst, replay.Undecided)
+	}
+	return worst
+}
