@@ -114,7 +114,7 @@ func (t *Trail) bound(known *state.Bound, of uint64) (lo, hi uint64, ok bool) {
 // proof is how hard the range after known is to be proved; open: it was not when the path was explored.
 func (t *Trail) proof(known *state.Bound) (effort int, open bool) {
 	if t != nil && t.Briefly {
-		return briefly, false
+		return mostBriefly, false
 	}
 	if t == nil || t.Unlogged || t.fork {
 		return 0, false
@@ -125,6 +125,9 @@ func (t *Trail) proof(known *state.Bound) (effort int, open bool) {
 	}
 	return mostProof, slices.Contains(t.Unproved, n)
 }
+
+// mostBriefly: a 4096th of the budget.
+const mostBriefly = -6
 
 // mostProof is more than any path is explored with: what was proved there is proved again.
 const mostProof = 8

@@ -121,7 +121,8 @@ type Doubt uint8
 // The doubts.
 const (
 	NoDoubt Doubt = iota
-	// Undecided: it shows the same wherever it was executed, and there are moments left at which it was not.
+	// Undecided: it shows the same wherever it was executed, and the search for other moments did not come to its end. One that did is
+	// no proof of NoDoubt: where the solver gives up, it believes a number of moments that agree.
 	Undecided
 	// OtherWay: it shows the same, by another path. What that path asks about the inputs no path of the run may have asked.
 	OtherWay

@@ -47,6 +47,7 @@ type why struct {
 	again
 	mu             sync.Mutex
 	asked, bounded int
+	left           effort // of searches for moments
 }
 
 // Causes and Bounds are what replay asks about test cases of a run; nil if there is nothing to ask.
@@ -69,7 +70,7 @@ func Bounds(d *rundir.Reader) func(context.Context, testcase.Test, replay.Limits
 
 // causesOf is for a run that was told seen of the host.
 func causesOf(sum rundir.Summary, seen *picture) *why {
-	return &why{again: again{sum: sum, seen: seen}}
+	return &why{again: again{sum: sum, seen: seen}, left: newEffort()}
 }
 
 // in is test case t executed again in e.
@@ -95,6 +96,25 @@ func (y *why) bound(c context.Context, t testcase.Test, l replay.Limits) string 
 	return replay.Limits{FileSize: met.FileSize, Disk: met.Disk, Processes: met.Tasks}.String()
 }
 
+// confirm executes t again as in the run: what it asks about its inputs, what of the schedule it depends on, and whether another moment raises doubt d. ok is false where the machine does not
+// confirm the test case: that is worse.
+func (y *why) confirm(c context.Context, t testcase.Test, d replay.Doubt) (asks []string, unordered string, clock, ok bool) {
+	a := y.again
+	a.tracked, a.onEnd = true, func(_ *expr.Ctx, s *state.State) { unordered = s.Sys.Unordered() }
+	from, err := a.begin(c, t.Inputs)
+	if err != nil {
+		return nil, "", false, false
+	}
+	defer from.end()
+	same, _, err := from.follow(c, t.Inputs, &explore.Trail{Unlogged: true, Most: mostElsewhere})
+	if err != nil || t.Difference(same.Observation) != nil {
+		return nil, "", false, false
+	}
+	from.a.onEnd = nil
+	asks = y.asks(same)
+	return asks, unordered, from.told && y.moment(c, from, t, asks, &y.left) >= d, true
+}
+
 // causes says what t depends on though it is no input; empty: on nothing that is known.
 func (y *why) causes(c context.Context, t testcase.Test, d replay.Doubt) string {
 	y.mu.Lock()
@@ -103,23 +123,12 @@ func (y *why) causes(c context.Context, t testcase.Test, d replay.Doubt) string 
 		return ""
 	}
 	y.high = d == replay.OtherWay
-	unordered := ""
-	y.tracked = true
-	y.onEnd = func(_ *expr.Ctx, s *state.State) { unordered = s.Sys.Unordered() }
-	from, err := y.begin(c, t.Inputs)
-	y.tracked, y.onEnd = false, nil
-	if err != nil {
+	asks, unordered, clock, ok := y.confirm(c, t, d)
+	if !ok {
 		return ""
 	}
-	defer from.end()
-	same, _, err := from.follow(c, t.Inputs, &explore.Trail{Unlogged: true, Most: mostElsewhere})
-	if err != nil || t.Difference(same.Observation) != nil {
-		return "" // the machine does not confirm the test case: that is worse
-	}
-	from.a.onEnd = nil
 	var found []string
-	asks := y.asks(same)
-	if left := uint64(momentInstructions); from.told && y.moment(c, from, t, asks, &left) >= d {
+	if clock {
 		found = append(found, causes[0].name)
 	}
 	for _, e := range elsewheres { // what depends on a single bit may be the same in one of them

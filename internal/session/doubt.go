@@ -87,7 +87,7 @@ func (a again) doubts(c context.Context, tests []testcase.Test) []replay.Doubt {
 	}
 	own := a
 	own.high = !a.compares()
-	left := uint64(momentInstructions)
+	left := newEffort()
 	own.each(c, tests, out, func(i int, got testcase.Test, from *beginning) {
 		if asks[i] = a.asks(got); from.told {
 			out[i] = own.moment(c, from, tests[i], asks[i], &left)

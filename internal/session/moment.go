@@ -18,21 +18,42 @@ import (
 // What a test case does on another day may be something else, whatever day that is: no choice of days finds it. So where a path has been told what
 // moment it is, how much later it could be is a variable (kernel.System.MoveTo), within a century. The decisions and the output that depend on it are known then. Moments at
 // which one is another come from a list of those that programs ask for, which costs an evaluation each, and from the solver. There the test case is executed
-// as well, with its inputs, and its decisions then are looked at in turn: this is an exploration with one variable. Where it ends, the outcome is the same at every moment.
-// Parts of a second are not looked at, nor waits that end at a date.
+// as well, with its inputs, and its decisions then are looked at in turn: this is an exploration with one variable. Where the solver has answered all questions, the outcome is the same at
+// every moment. Where it gives up, or has done so before in the run, many moments that agree are taken as the answer (see spread), which is no proof: a change that holds for few moments may be missed. What is not
+// looked at for its effort is undecided. Parts of a second are not looked at, nor waits that end at a date.
 
-// How much a search takes: so many moments at which a test case is executed, of all test cases of a run so many instructions for that, so many questions that the solver cannot answer with an effort that few need, so many terms that are
-// evaluated for one moment or one question, so many moments for one question, of which so many have to come there.
+// What a search takes for one test case: so many moments at which it is executed; for one question: so many moments, of which so many have to come there.
 const (
-	mostMoments   = 60
-	mostVainly    = 2
-	mostSpread    = 2048
-	leastSpread   = 256
-	askedEffort   = -4
-	mostEvaluated = 20_000_000
-
-	momentInstructions = 300_000_000
+	mostMoments = 60
+	mostSpread  = 2048
+	leastSpread = 256
+	askedEffort = -6 // of questions to the solver: a 4096th of its budget
 )
+
+// effort is what searches may still take. All of a run share one, so that they end within seconds, and what they find depends on no clock.
+type effort struct {
+	instructions uint64
+	terms        uint64 // that are evaluated, and perPart for each part in a question
+	queries      uint64 // to the solver, perUnknown for each that it cannot answer
+	vain         int    // questions without an answer, after which none is asked
+}
+
+// What counts for more than one.
+const (
+	perPart    = 100
+	perUnknown = 10
+)
+
+// newEffort is that of a run.
+func newEffort() effort {
+	return effort{instructions: 60_000_000, terms: 100_000_000, queries: 1000, vain: 1}
+}
+
+// spent: a search has to end.
+func (e *effort) spent() bool { return e.instructions == 0 || e.terms == 0 || e.queries == 0 }
+
+// take takes n of what is left of one of them.
+func take(left *uint64, n uint64) { *left -= min(*left, n) }
 
 // century is how much later a moment may be, in seconds.
 const century = 3_155_760_000
@@ -146,8 +167,19 @@ type moments struct {
 	wait      []waiting
 	turn      int
 	questions []question // to the solver; the last one comes first
-	vain      int        // questions without an answer
-	open      bool       // something was not decided
+	left      *effort
+	evaluated uint64       // terms that were, when left was reckoned last
+	solved    solver.Stats // likewise
+	open      bool         // something was not decided
+}
+
+// spent takes what was done from what is left, and reports whether that was all.
+func (m *moments) spent() bool {
+	n, s := m.ctx.Evaluated(), m.chain.Stats()
+	take(&m.left.terms, n-m.evaluated)
+	take(&m.left.queries, uint64(s.Queries-m.solved.Queries)+perUnknown*uint64(s.Unknown-m.solved.Unknown))
+	m.evaluated, m.solved = n, s
+	return m.left.spent()
 }
 
 // take notes an arm; it reports whether it is new.
@@ -166,9 +198,9 @@ func (m *moments) look(v outlook) {
 	for i, p := range v.parts {
 		m.take(v.before[i], p.V)
 	}
-	from, now := m.ctx.Evaluated(), v.model[m.ctx.VarOf(v.later)]
+	now := v.model[m.ctx.VarOf(v.later)]
 	try := func(seconds uint64) {
-		if len(v.parts) == 0 || seconds > century || m.ctx.Evaluated()-from > mostEvaluated {
+		if len(v.parts) == 0 || seconds > century || m.spent() {
 			return
 		}
 		model := v.at(m.ctx, seconds)
@@ -193,9 +225,13 @@ func (m *moments) look(v outlook) {
 	}
 }
 
-// next returns the next moment at which the test case is to be executed; ok is false where there is none.
-func (m *moments) next() (seconds uint64, ok bool) {
+// next returns the next moment at which the test case is to be executed; ok is false where there is none, or no effort left.
+func (m *moments) next(c context.Context) (seconds uint64, ok bool) {
 	for len(m.wait) == 0 && len(m.questions) > 0 {
+		if m.spent() || c.Err() != nil {
+			m.open = true
+			return 0, false
+		}
 		last := len(m.questions) - 1
 		q := m.questions[last]
 		m.questions = m.questions[:last]
@@ -224,6 +260,7 @@ func (m *moments) ask(v outlook, i int) {
 	if m.closed[before] || w < 6 && len(m.values[before]) == 1<<w {
 		return
 	}
+	take(&m.left.terms, perPart*uint64(i+1+len(m.values[before])))
 	other := ctx.Const(1, 1)
 	for _, n := range m.values[before] {
 		other = ctx.And(other, ctx.Ne(p.R, ctx.Const(n, w)))
@@ -242,7 +279,7 @@ func (m *moments) ask(v outlook, i int) {
 		}
 	}
 	res, model := solver.Unknown, expr.Assignment(nil)
-	if m.vain < mostVainly {
+	if m.left.vain > 0 {
 		res, model = m.chain.Check(solver.Query{Conjuncts: append(conj, other), Hint: v.model, New: 1, Effort: askedEffort})
 	}
 	switch res {
@@ -254,16 +291,16 @@ func (m *moments) ask(v outlook, i int) {
 			m.wait = append(m.wait, waiting{model[ctx.VarOf(v.later)], len(v.parts) - i})
 		}
 	default:
-		m.vain++
+		m.left.vain = max(m.left.vain-1, 0)
 		m.spread(v, i)
 	}
 }
 
 // spread looks for what ask does among many moments, half of them anywhere in the century, half of them nearer and nearer to that of v. Where enough of them come to part i and all agree there,
-// the question is taken as answered: that a number of nanoseconds is divided by a thousand million again is too hard for the solver, and a thing that interpreters do.
+// the question is taken as answered, which is likely, not proved: that a number of nanoseconds is divided by a thousand million again is too hard for the solver, and a thing that interpreters do.
 func (m *moments) spread(v outlook, i int) {
 	p, before := v.parts[i], v.before[i]
-	now, from, z, came := v.model[m.ctx.VarOf(v.later)], m.ctx.Evaluated(), uint64(0), 0
+	now, z, came := v.model[m.ctx.VarOf(v.later)], uint64(0), 0
 	for n := range uint64(mostSpread) {
 		z = z*6364136223846793005 + 1442695040888963407 // Knuth's
 		seconds := z >> 32
@@ -273,7 +310,7 @@ func (m *moments) spread(v outlook, i int) {
 		if seconds > century {
 			continue
 		}
-		if m.ctx.Evaluated()-from > mostEvaluated {
+		if m.spent() {
 			break
 		}
 		model := v.at(m.ctx, seconds)
@@ -292,43 +329,47 @@ func (m *moments) spread(v outlook, i int) {
 }
 
 // moment says what t, which asks about its inputs, does at other moments. from is at the beginning of t.
-func (a again) moment(c context.Context, from *beginning, t testcase.Test, asks []string, left *uint64) (worst replay.Doubt) {
-	m := moments{ctx: from.w.ctx, chain: from.w.chain, known: map[arm]bool{}, values: map[uint64][]uint64{}, closed: map[uint64]bool{}, wait: []waiting{{}}}
+func (a again) moment(c context.Context, from *beginning, t testcase.Test, asks []string, left *effort) (worst replay.Doubt) {
+	m := moments{ctx: from.w.ctx, chain: from.w.chain, known: map[arm]bool{}, values: map[uint64][]uint64{}, closed: map[uint64]bool{}, wait: []waiting{{}}, left: left}
+	m.evaluated, m.solved = m.ctx.Evaluated(), m.chain.Stats()
 	began := from.took
-	defer func() {
-		*left -= min(*left, from.took-began)
-		from.later, from.view, from.took = 0, nil, began
-	}()
+	follow := func(trail *explore.Trail) (testcase.Test, bool) {
+		from.took = 0
+		trail.Unlogged, trail.Most = true, max(1, min(mostElsewhere, left.instructions))
+		got, ended, err := from.follow(c, t.Inputs, trail)
+		take(&left.instructions, from.took)
+		if err != nil || !ended {
+			m.open = true
+			return got, false
+		}
+		return got, true
+	}
+	defer func() { from.later, from.view, from.took = 0, nil, began }()
 	for n := 0; worst != replay.OtherEnd; n++ {
-		seconds, more := m.next()
+		seconds, more := m.next(c)
 		if !more {
 			break
 		}
-		if n == mostMoments || from.took-began >= *left || c.Err() != nil {
+		if n == mostMoments || m.spent() || c.Err() != nil {
 			m.open = true
 			break
 		}
 		from.later, from.view = seconds, nil
 		if n > 0 {
-			got, ended, err := from.follow(c, t.Inputs, &explore.Trail{Unlogged: true, Concrete: !a.compares(), Most: mostElsewhere})
-			if err != nil || !ended {
-				m.open = true
+			got, ended := follow(&explore.Trail{Concrete: !a.compares()})
+			if !ended {
 				continue
 			}
-			worst = max(worst, a.doubt(t, got, asks))
-		}
-		if worst == replay.OtherEnd {
-			break
+			if worst = max(worst, a.doubt(t, got, asks)); worst == replay.OtherEnd {
+				break
+			}
 		}
 		from.view = new(outlook)
-		_, ended, err := from.follow(c, t.Inputs, &explore.Trail{Unlogged: true, Concrete: true, Briefly: true, Most: mostElsewhere})
-		if err != nil || !ended {
-			m.open = true
-			continue
+		if _, ended := follow(&explore.Trail{Concrete: true, Briefly: true}); ended {
+			m.look(*from.view)
 		}
-		m.look(*from.view)
 	}
-	if m.open {
+	if m.open || m.spent() {
 		worst = max(worst, replay.Undecided)
 	}
 	return worst

@@ -152,6 +152,7 @@ func (a again) follow(c context.Context, inputs []testcase.Input, trail *explore
 type beginning struct {
 	a     again
 	w     *worker
+	stop  func() bool  // ends that the solver gives up when the context is done
 	root  *state.State // never run
 	took  uint64       // instructions of the paths that were followed
 	begun bool         // root is where the test begins
@@ -192,7 +193,7 @@ func (a again) begin(c context.Context, inputs []testcase.Input) (*beginning, er
 	if a.high {
 		r.knowHigh()
 	}
-	b := &beginning{a: a, w: r.newWorker()}
+	b := &beginning{a: a, w: r.newWorker(), stop: context.AfterFunc(c, r.stopSolver)}
 	if b.root, err = b.w.boot(c); err != nil {
 		b.end()
 		return nil, err
@@ -203,7 +204,10 @@ func (a again) begin(c context.Context, inputs []testcase.Input) (*beginning, er
 }
 
 // end waits for what goes on beside the paths.
-func (b *beginning) end() { b.w.r.settle() }
+func (b *beginning) end() {
+	b.stop()
+	b.w.r.settle()
+}
 
 // follow is again.follow from here; the widths of inputs are those of begin.
 func (b *beginning) follow(c context.Context, inputs []testcase.Input, trail *explore.Trail) (got testcase.Test, ended bool, err error) {
