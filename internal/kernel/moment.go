@@ -3,6 +3,8 @@ package kernel
 import (
 	"encoding/binary"
 
+	"golang.org/x/sys/unix"
+
 	"symchef/internal/expr"
 	"symchef/internal/mem"
 )
@@ -53,9 +55,13 @@ func (c *call) putDate(addr uint64, ns, unit int64) error {
 	return c.put64(addr+8, uint64(ns%1e9/unit))
 }
 
-// putStat writes st as struct stat. What was made or changed since the system was moved has dates that depend on when that is.
+// putStat writes st as struct stat. Files that were made or changed since the system was moved have dates that depend on when that is. So have pipes
+// and terminals, but whoever writes to them is told of these with the rest.
 func (c *call) putStat(addr uint64, st stat) error {
 	b := mem.Concrete(st.encode(&c.s.cfg.World))
+	if k := st.Mode & unix.S_IFMT; k != unix.S_IFREG && k != unix.S_IFDIR {
+		return c.putSym(addr, b)
+	}
 	for i, t := range [3]int64{st.Atime, st.Mtime, st.Ctime} {
 		if c.s.moment.from == 0 || t < c.s.moment.from || t > c.s.now().wall() {
 			continue
