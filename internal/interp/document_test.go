@@ -56,6 +56,9 @@ func TestDocument(t *testing.T) {
 		if k.Functions != nil {
 			needs, may = slices.Clone(k.Functions), []string{"program"}
 		}
+		if k.Entry {
+			needs = append([]string{"(entry FUNCTION)"}, needs...)
+		}
 		if len(k.OneNumber) > 0 && k.Functions == nil {
 			needs = append(needs, strings.Join(k.OneNumber, " or "))
 		}

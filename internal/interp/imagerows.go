@@ -32,6 +32,7 @@ type location struct {
 type modelRow struct {
 	name, location string
 	optional       bool
+	entry          string   // exported function that the model replaces; empty: the location is what the model is about
 	places         []string // names of further locations
 	imports        []string // functions that the image gets from other objects; then there is no location
 	mayImport      []string // likewise, if it gets them
@@ -108,7 +109,7 @@ func (p *imageRows) use(n *sexp) error {
 }
 
 // ways are how a location may be found.
-var ways = []string{"export", "returned-by", "last-call", "beneath", "shape"}
+var ways = []string{"export", "returned-by", "last-call", "beneath", "probed", "shape"}
 
 func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
 	l := location{name: args[0].text, optional: optional, at: n}
@@ -179,6 +180,8 @@ func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
 			}
 		}
 		switch head {
+		case "entry":
+			r.entry = args[0].text
 		case "places":
 			for k := range args {
 				if err := p.use(&args[k]); err != nil {

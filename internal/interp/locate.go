@@ -157,7 +157,7 @@ func (img *Image) add(o *object, p *imageRows, f *Facts) error {
 	}
 	for i := range p.locations {
 		l := &p.locations[i]
-		addr, err := img.locate(o, l)
+		addr, err := img.locate(o, l, f)
 		if err != nil {
 			gone[l.name] = true
 			if err := without(l.optional, "location "+l.name, err); err != nil {
@@ -196,6 +196,13 @@ func (img *Image) model(o *object, m modelRow, f *Facts) (*model.Binding, error)
 			return nil, fmt.Errorf("without the location %s", m.location)
 		}
 		md.Slot = at
+	}
+	if m.entry != "" {
+		at, ok := o.symbols[m.entry]
+		if !ok {
+			return nil, fmt.Errorf("%s is not exported", m.entry)
+		}
+		md.Entry = at
 	}
 	for _, name := range m.places {
 		at, ok := img.Locations[name]
@@ -370,8 +377,13 @@ func (o *object) buildID() string {
 }
 
 // locate is the address of l, which no other location of the image has.
-func (img *Image) locate(o *object, l *location) (uint64, error) {
-	addr, err := o.locate(l)
+func (img *Image) locate(o *object, l *location, f *Facts) (uint64, error) {
+	addr, err := uint64(0), error(nil)
+	if l.how == "probed" {
+		addr, err = f.place(o, img.Relative, l.words[0])
+	} else {
+		addr, err = o.locate(l)
+	}
 	if err != nil {
 		return 0, err
 	}

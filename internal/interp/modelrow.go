@@ -39,5 +39,8 @@ func (r *modelRow) of(k *model.Kind, n *sexp) error {
 			}
 		}
 	}
+	if k.Entry != (r.entry != "") {
+		return n.errorf("model %s: %s", k.Name, map[bool]string{true: "(entry FUNCTION) is missing", false: "it has no entry"}[k.Entry])
+	}
 	return nil
 }

@@ -31,8 +31,12 @@ type probe struct {
 // Facts is what a probe has told.
 type Facts struct {
 	Numbers map[string]int64
+	Places  map[string]Variable
 	Why     map[string]string // of what is not known
 }
+
+// Variable is the address of a variable, and of the beginning of the file that it belongs to, in the process of the probe.
+type Variable struct{ Address, Base uint64 }
 
 // amount is a number of a description, or the name of one that the probe tells.
 type amount struct {
@@ -133,7 +137,7 @@ func (d *Desc) facts(path string, o *object, cache string) *Facts {
 var told sync.Map
 
 func newFacts() *Facts {
-	return &Facts{Numbers: map[string]int64{}, Why: map[string]string{}}
+	return &Facts{Numbers: map[string]int64{}, Places: map[string]Variable{}, Why: map[string]string{}}
 }
 
 // unknown notes that nothing more will be told.
@@ -185,6 +189,13 @@ func (f *Facts) read(out string) error {
 				return err
 			}
 			f.Numbers[name] = n
+		case words[0] == "place" && len(words) == 4:
+			at, err1 := strconv.ParseUint(words[2], 10, 64)
+			base, err2 := strconv.ParseUint(words[3], 10, 64)
+			if err := errors.Join(err1, err2); err != nil {
+				return err
+			}
+			f.Places[name] = Variable{at, base}
 		case words[0] == "without":
 			f.Why[name] = strings.Join(words[2:], " ")
 		default:
@@ -194,12 +205,28 @@ func (f *Facts) read(out string) error {
 	return nil
 }
 
-// lacking says why a number is not known.
+// lacking says why a number or a place is not known.
 func (f *Facts) lacking(name string) error {
 	if why := f.Why[name]; why != "" {
 		return errors.New(why)
 	}
 	return fmt.Errorf("the probe does not tell %s", name)
+}
+
+// place is the address of a variable in the image.
+func (f *Facts) place(o *object, relative bool, name string) (uint64, error) {
+	p, ok := f.Places[name]
+	if !ok {
+		return 0, f.lacking(name)
+	}
+	at := p.Address
+	if relative {
+		at -= p.Base
+	}
+	if _, err := o.read(at, 8); err != nil {
+		return 0, fmt.Errorf("the probe found %s outside the image: %w", name, err)
+	}
+	return at, nil
 }
 
 // learn adds what f tells to the image: the layouts of d, and where objects count references.

@@ -6,6 +6,7 @@ import "symchef/internal/exec"
 type Binding struct {
 	Name      string              // of its Kind
 	Slot      uint64              // the location; 0 where the kind has none
+	Entry     uint64              // of the function that the model replaces, where the kind has one
 	Places    map[string][]uint64 // addresses of functions, by the kind's names
 	Numbers   map[string]uint64   // of the description, or found, by the kind's names
 	Functions map[string]string   // exported functions that tell the rest when they are called, by the kind's names
@@ -17,6 +18,9 @@ type Binding struct {
 func (b Binding) Rebase(base uint64) Binding {
 	if b.Slot != 0 {
 		b.Slot += base
+	}
+	if b.Entry != 0 {
+		b.Entry += base
 	}
 	places := make(map[string][]uint64, len(b.Places))
 	for name, all := range b.Places {

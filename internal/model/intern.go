@@ -13,6 +13,9 @@ import (
 // Exact, because a function that interns is one that may fail for lack of memory: it leaves the string as it is, says nothing, and its callers
 // go on. Whether a string is interned shows in nothing but addresses and time: comparisons of strings that are not both interned look at contents.
 //
+// There are two models: one of the functions that intern, and one of the function that they call, as it is told from others by its first argument.
+// Compilers copy the former into their callers (Debian's python3.11), and since CPython 3.12 they ask elsewhere before they call the latter.
+//
 // Test: TestUninterned executes the stock functions with the model's answer and with their own, and what the interpreter then says of the
 // strings is the same.
 
@@ -38,4 +41,22 @@ func newUninterned(b Binding, _ uint64) map[uint64]exec.Hook {
 		hooks[also] = hook
 	}
 	return hooks
+}
+
+// declineSymbolic models a function f(rdi, rsi) that may fail for lack of
+// memory: it returns NULL if rdi is the object in the variable at b.Slot and the
+// object rsi (its length and payload at the offsets of these names) has symbolic bytes.
+func declineSymbolic(b Binding) exec.Hook {
+	return func(_ *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
+		obj, err := s.ReadU(b.Slot, 8)
+		if err != nil || c.Sym.Has(ir.RDI) || c.Sym.Has(ir.RSI) || c.R[ir.RDI] != obj {
+			return false, nil
+		}
+		key := c.R[ir.RSI]
+		n, err := s.ReadU(key+b.Numbers["length"], 8)
+		if err != nil || n > 1<<20 || !s.HasSym(key+b.Numbers["payload"], n) {
+			return false, nil
+		}
+		return ret(c, s, 0), nil
+	}
 }

@@ -324,6 +324,7 @@ func TestUninterned(t *testing.T) {
 }
 
 func uninterned(t *testing.T, p *process) {
+	p.use("decline-symbolic")
 	b := p.use("uninterned")
 	for _, at := range []uint64{b.Slot, b.Places["intern-forever"][0]} {
 		uninternedBy(t, p, b, at)

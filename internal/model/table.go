@@ -15,6 +15,7 @@ type Kind struct {
 	Name   string
 	Family string // of --opt: "hash", "pointers", "fastpath" (CHEF, section 4.2)
 	At     string // what its location is, for people; empty: it has none, but imports or Functions
+	Entry  bool   // it has (entry FUNCTION): the function that it replaces, the location being a variable
 	// Places are the names of its further locations, which must be there; those of May may be.
 	Places, May []string
 	// Numbers must be there, one of OneNumber, and MayNumbers be.
@@ -47,6 +48,11 @@ var Kinds = []Kind{
 	{Name: "hash-length", Family: "hash", At: "a pointer to a function", Pointer: true, Native: hashLengthCode,
 		Meaning: "the function becomes hash(src=rdi, len=rsi) = f(len)",
 		hooks:   func(_ Binding, own uint64) map[uint64]exec.Hook { return map[uint64]exec.Hook{own: hashLength} }},
+	{Name: "decline-symbolic", Family: "pointers", At: "a variable", Entry: true, Numbers: []string{"length", "payload"},
+		Meaning: "the function at entry returns NULL where its first argument is the object in the variable and the second one (its length and payload at these offsets) has symbolic bytes",
+		hooks: func(b Binding, _ uint64) map[uint64]exec.Hook {
+			return map[uint64]exec.Hook{b.Entry: declineSymbolic(b)}
+		}},
 	{Name: "uninterned", Family: "pointers", At: "the function that interns a string", Places: []string{"string-type"}, May: []string{"intern-forever"},
 		Numbers: []string{"type", "length", "payload"},
 		Meaning: "strings with symbolic bytes are not interned: the function, to which a pointer to the variable that holds the string is the first or the second argument, returns at once",

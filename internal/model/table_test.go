@@ -16,13 +16,16 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s is not found", k.Name)
 		}
 		b := Binding{Name: k.Name, Slot: 1, Places: map[string][]uint64{}, Numbers: map[string]uint64{}}
+		if k.Entry {
+			b.Entry = 2
+		}
 		for i, name := range k.AllPlaces() {
 			b.Places[name] = []uint64{uint64(i + 100)}
 		}
 		own := Address(3)
 		hooks := b.Hooks(own)
 		for at := range hooks {
-			if k.Imports == nil && at != b.Slot && (at < own || at >= own+16) && (at < 100 || at >= 100+uint64(len(b.Places))) {
+			if k.Imports == nil && at != b.Slot && at != b.Entry && (at < own || at >= own+16) && (at < 100 || at >= 100+uint64(len(b.Places))) {
 				t.Errorf("%s: a hook at %#x, which is nothing of it", k.Name, at)
 			}
 		}
@@ -49,7 +52,11 @@ func TestKinds(t *testing.T) {
 func TestRebase(t *testing.T) {
 	b := Binding{Name: "unshared", Slot: 0x10, Places: map[string][]uint64{"allocate": {0x20}}, Numbers: map[string]uint64{"kind": 73}}
 	got := b.Rebase(0x1000)
-	if got.Slot != 0x1010 || got.Places["allocate"][0] != 0x1020 || got.Numbers["kind"] != 73 || b.Places["allocate"][0] != 0x20 {
+	if got.Slot != 0x1010 || got.Entry != 0 || got.Places["allocate"][0] != 0x1020 || got.Numbers["kind"] != 73 || b.Places["allocate"][0] != 0x20 {
 		t.Errorf("%+v of %+v", got, b)
+	}
+	b.Entry = 0x30
+	if got := b.Rebase(0x1000); got.Entry != 0x1030 {
+		t.Errorf("entry %#x", got.Entry)
 	}
 }

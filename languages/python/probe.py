@@ -1,7 +1,8 @@
 """What the objects of this interpreter look like. It makes objects of known content and looks for the content in their memory, says
 what it found, and is read from standard input by an interpreter that no code under test runs in (docs/interpreters.md).
 
-A line is `number NAME N`, an offset or a value, or `without NAME WHY`. A field is believed where exactly one offset fits all objects."""
+A line is `number NAME N`, an offset or a value; `place NAME ADDRESS BASE`, a variable and where the file that it belongs to
+begins; or `without NAME WHY`. A field is believed where exactly one offset fits all objects."""
 
 import posix
 import sys
@@ -131,6 +132,52 @@ def references():
     yield "references", only(8 * k for k, n in enumerate(one) if number(id(x) + 8 * k) == n + len(many))
 
 
+def variables():
+    """The mappings that may be written of the file that the interpreter's types are in: [(lo, hi)], and where it begins."""
+    with open("/proc/self/maps") as f:
+        lines = [line.split(None, 5) for line in f]
+    maps = [(int(line[0].split("-")[0], 16), int(line[0].split("-")[1], 16), line[1], line[5].strip() if len(line) > 5 else "") for line in lines]
+    name = only(path for lo, hi, _, path in maps if lo <= id(int) < hi or path == "" and False)
+    if not name:  # zeroed variables
+        name = [path for lo, _, _, path in maps if lo <= id(int) and path.startswith("/")][-1]
+    base, found, end = None, [], 0
+    for lo, hi, mode, path in maps:
+        if path == name and base is None:
+            base = lo
+        if path == name or path in ("", "[heap]") and lo == end and path == "":
+            end = hi
+            if mode.startswith("rw"):
+                found.append((lo, hi))
+    return found, base, [(lo, hi) for lo, hi, mode, _ in maps if mode.startswith("rw")]
+
+
+def interned():
+    """The variable with the dict of interned strings: one more is in it when one more string is interned."""
+    some = [dict.fromkeys(range(n)) for n in (3, 5, 8)]
+    used = field([(d, len(d)) for d in some], dict.__basicsize__)
+    mapped, base, writable = variables()
+    dicts = {}  # by address, the variables that hold it
+    of_dict = id(dict).to_bytes(8, sys.byteorder)
+    for lo, hi in mapped:
+        words = memoryview(read(lo, hi - lo)).cast("Q")
+        for k, p in enumerate(words):
+            if p & 7 or p in dicts and dicts[p] is None:
+                continue
+            if p not in dicts:
+                if not any([a <= p < b - 64 for a, b in writable]) or read(p, 2 * 8)[8:] != of_dict:
+                    dicts[p] = None
+                    continue
+                dicts[p] = []
+            dicts[p].append(lo + 8 * k)
+    dicts = {p: at for p, at in dicts.items() if at is not None}
+    keep = []
+    for n in range(30, 33):
+        before = {p: number(p + used) for p in dicts}
+        keep.append(sys.intern(text(n)))
+        dicts = {p: at for p, at in dicts.items() if number(p + used) == before[p] + 1}
+    return only(dicts.values())[0], base
+
+
 for names, make in (("str-type str-payload str-length str-hash str-state str-fresh", strings), ("bytes-payload bytes-length bytes-hash", byte_strings),
                     ("float-value", floats), ("int-digit int-head int-zero int-plus-digit int-plus int-minus-digit int-minus", integers),
                     ("references", references)):
@@ -143,3 +190,7 @@ for names, make in (("str-type str-payload str-length str-hash str-state str-fre
         for name in names:
             if name not in found:
                 print("without", name, e)
+try:
+    print("place interned %d %d" % interned())
+except Exception as e:
+    print("without interned", e)
