@@ -20,7 +20,7 @@ import (
 // which one is another come from a list of those that programs ask for, which costs an evaluation each, and from the solver. There the test case is executed
 // as well, with its inputs, and its decisions then are looked at in turn: this is an exploration with one variable. Where the solver has answered all questions, the outcome is the same at
 // every moment. Where it gives up, or has done so before in the run, many moments that agree are taken as the answer (see spread), which is no proof: a change that holds for few moments may be missed. What is not
-// looked at for its effort is undecided. Parts of a second are not looked at, nor waits that end at a date.
+// decided for its effort is undecided; a path that is too long for what is left is not looked at, as what is beyond mostDoubted. Parts of a second are not looked at, nor waits that end at a date.
 
 // What a search takes for one test case: so many moments at which it is executed; for one question: so many moments, of which so many have to come there.
 const (
@@ -350,6 +350,9 @@ func (a again) moment(c context.Context, from *beginning, t testcase.Test, asks 
 		if !more {
 			break
 		}
+		if n == 0 && left.instructions == 0 {
+			return replay.NoDoubt // as what is beyond mostDoubted
+		}
 		if n == mostMoments || m.spent() || c.Err() != nil {
 			m.open = true
 			break
@@ -367,9 +370,11 @@ func (a again) moment(c context.Context, from *beginning, t testcase.Test, asks 
 		from.view = new(outlook)
 		if _, ended := follow(&explore.Trail{Concrete: true, Briefly: true}); ended {
 			m.look(*from.view)
+		} else if n == 0 && c.Err() == nil { // too long
+			return replay.NoDoubt
 		}
 	}
-	if m.open || m.spent() {
+	if m.open || m.spent() && len(m.wait)+len(m.questions) > 0 {
 		worst = max(worst, replay.Undecided)
 	}
 	return worst

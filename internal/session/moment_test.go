@@ -16,8 +16,8 @@ func TestEveryBit(t *testing.T) {
 		low, top uint
 		down     bool
 	}{
-		{"addresses", [2]uint64{elsewheres[0].Lower, elsewheres[1].Lower}, 12, 33, true},
-		{"the stack", [2]uint64{elsewheres[2].Lower, elsewheres[3].Lower}, 4, 11, true},
+		{"addresses", [2]uint64{elsewheres[0].lowered(2).Lower, elsewheres[1].lowered(3).Lower}, 12, 33, true},
+		{"the stack", [2]uint64{elsewheres[2].Lower, elsewheres[3].Lower}, 4, 33, true},
 		{"process ids", [2]uint64{uint64(elsewheres[0].PIDs), uint64(elsewheres[1].PIDs)}, 0, 21, false},
 		{"inodes", [2]uint64{elsewheres[0].Inodes, elsewheres[1].Inodes}, 0, 31, false},
 	} {
@@ -68,8 +68,8 @@ func TestMomentsEnd(t *testing.T) {
 		want  replay.Doubt
 	}{
 		{"all", t.Context(), func(*effort) {}, replay.OtherEnd},
-		{"no instructions", t.Context(), func(e *effort) { e.instructions = 0 }, replay.Undecided},
-		{"few instructions", t.Context(), func(e *effort) { e.instructions = 1000 }, replay.Undecided},
+		{"no instructions", t.Context(), func(e *effort) { e.instructions = 0 }, replay.NoDoubt},
+		{"few instructions", t.Context(), func(e *effort) { e.instructions = 1000 }, replay.NoDoubt},
 		{"few terms", t.Context(), func(e *effort) { e.terms = 10 }, replay.Undecided},
 		{"no queries", t.Context(), func(e *effort) { e.queries = 0 }, replay.Undecided},
 		{"interrupted", over, func(*effort) {}, replay.Undecided},
