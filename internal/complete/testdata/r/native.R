@@ -63,25 +63,16 @@ for (name in names(programs)) {
   repeat {
     at <- 0L
     inputs <- list()
-    place <- ""
-    output <- capture.output(e <- tryCatch(withCallingHandlers({
+    output <- capture.output(e <- tryCatch({
       programs[[name]]()
       NULL
-    }, error = function(e) {
-      for (call in rev(sys.calls())) {
-        ref <- attr(call, "srcref")
-        if (!is.null(ref)) {
-          place <<- paste0(" (", basename(file), ":", ref[1L], ")")
-          break
-        }
-      }
-    }), error = identity))
+    }, error = identity))
     outcome <- if (is.null(e)) {
       list(kind = string("ok"))
     } else if (inherits(e, "pruned")) {
       list(kind = string("pruned"))
     } else {
-      list(kind = string("exception"), type = string(class(e)[1L]), message = string(paste0(conditionMessage(e), place)))
+      list(kind = string("exception"), type = string(class(e)[1L]), message = string(conditionMessage(e)))
     }
     bytes <- charToRaw(paste0(output, "\n", collapse = ""))
     if (length(output) == 0L) {
