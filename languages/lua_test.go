@@ -29,6 +29,22 @@ return function()
 end
 `
 
+// luaPath and a version make the path of an interpreter of Lua.
+const luaPath = "/usr/bin/lua"
+
+// luas are those that are installed, the newest first.
+func luas(t *testing.T) (found []string) {
+	t.Helper()
+	for _, v := range []string{"5.4", "5.3", "5.2", "5.1"} {
+		if _, err := os.Stat(luaPath + v); err != nil {
+			t.Logf("skipped: %s%s is not installed", luaPath, v)
+			continue
+		}
+		found = append(found, luaPath+v)
+	}
+	return found
+}
+
 // TestLuaReplay holds the reading of inputs and the writing of outcomes against every Lua there is.
 func TestLuaReplay(t *testing.T) {
 	dir := t.TempDir()
@@ -50,12 +66,7 @@ func TestLuaReplay(t *testing.T) {
 		}
 	}
 	ran := false
-	for _, v := range []string{"5.4", "5.3", "5.2", "5.1"} {
-		lua := "/usr/bin/lua" + v
-		if _, err := os.Stat(lua); err != nil {
-			t.Logf("skipped: %s is not installed", lua)
-			continue
-		}
+	for _, lua := range luas(t) {
 		ran = true
 		b, r := replayLua(t, lua, dir, test, in, out)
 		if want := []string{"a 1 nil true " + text, ""}; r.Kind != "exception" || r.Type != "error" || r.Message != "m\x01\"\\\n\x7f" || !slices.Equal(r.Log, want) {
@@ -111,22 +122,17 @@ func TestLuaReturned(t *testing.T) {
 	if err := os.WriteFile(in, []byte(`{"version":1,"inputs":[]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []string{"5.4", "5.3", "5.2", "5.1"} {
-		lua := "/usr/bin/lua" + v
-		if _, err := os.Stat(lua); err != nil {
-			t.Logf("skipped: %s is not installed", lua)
-			continue
-		}
+	for _, lua := range luas(t) {
 		for _, tt := range luaReturns {
 			if err := os.WriteFile(test, []byte("return function() "+tt.body+" end\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			_, r := replayLua(t, lua, dir, test, in, out)
 			want := tt.want
-			if tt.old != "" && v < "5.3" {
+			if tt.old != "" && lua < luaPath+"5.3" {
 				want = tt.old
 			}
-			if tt.name == "objects" && v == "5.2" {
+			if tt.name == "objects" && lua == luaPath+"5.2" {
 				want = tt.old
 			}
 			if got := r.returned(t); want != "-" && got.String() != want {
@@ -148,12 +154,7 @@ func TestLuaFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, v := range []string{"5.4", "5.3", "5.2", "5.1"} {
-		lua := "/usr/bin/lua" + v
-		if _, err := os.Stat(lua); err != nil {
-			t.Logf("skipped: %s is not installed", lua)
-			continue
-		}
+	for _, lua := range luas(t) {
 		for text, want := range map[string]string{
 			"function global() error('x') end\nreturn function()\n  local y = global()\nend\n":                           "test.lua:3:test test.lua:1:global",
 			"function global() error('x') end\nreturn function() return global() end\n":                                  "test.lua:1:global",

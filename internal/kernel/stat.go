@@ -70,15 +70,20 @@ func (c *call) statAt(dirfd int, addr, to uint64, flags int) (uint64, error) {
 	if flags&0xffffffff&^known != 0 {
 		return 0, unix.EINVAL
 	}
-	name, err := c.path(addr)
-	if err != nil {
-		return 0, err
-	}
-	st, err := c.statPath(dirfd, name, flags)
+	st, err := c.statNamed(dirfd, addr, flags)
 	if err != nil {
 		return 0, err
 	}
 	return 0, c.putStat(to, st)
+}
+
+// statNamed is statPath of the name that the guest has at addr.
+func (c *call) statNamed(dirfd int, addr uint64, flags int) (stat, error) {
+	name, err := c.path(addr)
+	if err != nil {
+		return stat{}, err
+	}
+	return c.statPath(dirfd, name, flags)
 }
 
 func (c *call) statPath(dirfd int, name string, flags int) (stat, error) {
@@ -116,11 +121,7 @@ func (c *call) accessAt(dirfd int, addr, mode uint64, flags int) (uint64, error)
 	if mode&0xffffffff&^7 != 0 || flags&0xffffffff&^(unix.AT_EACCESS|unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 {
 		return 0, unix.EINVAL
 	}
-	name, err := c.path(addr)
-	if err != nil {
-		return 0, err
-	}
-	st, err := c.statPath(dirfd, name, flags)
+	st, err := c.statNamed(dirfd, addr, flags)
 	if err != nil {
 		return 0, err
 	}

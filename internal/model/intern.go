@@ -19,18 +19,23 @@ import (
 // Test: TestUninterned executes the stock functions with the model's answer and with their own, and what the interpreter then says of the
 // strings is the same.
 
+// symbolicText reports whether the object at obj, whose length and payload are at the offsets of these names, has symbolic bytes.
+func symbolicText(b Binding, s *mem.Space, obj uint64) bool {
+	n, err := s.ReadU(obj+b.Numbers["length"], 8)
+	return err == nil && n <= 1<<20 && s.HasSym(obj+b.Numbers["payload"], n)
+}
+
 // newUninterned models functions f(p) and f(state, p): they return at once if the variable at p holds an object of the type string-type
-// (its type, length and payload at the offsets of these names) with symbolic bytes.
+// (its type at the offset of this name) with symbolic bytes.
 func newUninterned(b Binding, _ uint64) map[uint64]exec.Hook {
-	symbolic := func(s *mem.Space, p uint64) bool {
-		w := words{s: s}
-		obj := w.read(p)
-		kind, n := w.read(obj+b.Numbers["type"]), w.read(obj+b.Numbers["length"])
-		return w.err == nil && kind == b.place("string-type") && n <= 1<<20 && s.HasSym(obj+b.Numbers["payload"], n)
-	}
 	hook := func(_ *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 		for _, r := range []ir.Slot{ir.RDI, ir.RSI} {
-			if !c.Sym.Has(r) && symbolic(s, c.R[r]) {
+			if c.Sym.Has(r) {
+				continue
+			}
+			w := words{s: s}
+			obj := w.read(c.R[r])
+			if kind := w.read(obj + b.Numbers["type"]); w.err == nil && kind == b.place("string-type") && symbolicText(b, s, obj) {
 				return ret(c, s, 0), nil
 			}
 		}
@@ -43,18 +48,12 @@ func newUninterned(b Binding, _ uint64) map[uint64]exec.Hook {
 	return hooks
 }
 
-// declineSymbolic models a function f(rdi, rsi) that may fail for lack of
-// memory: it returns NULL if rdi is the object in the variable at b.Slot and the
-// object rsi (its length and payload at the offsets of these names) has symbolic bytes.
+// declineSymbolic models a function f(rdi, rsi) that may fail for lack of memory: it returns NULL if rdi is the object in the variable at b.Slot and the
+// object rsi has symbolic bytes.
 func declineSymbolic(b Binding) exec.Hook {
 	return func(_ *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 		obj, err := s.ReadU(b.Slot, 8)
-		if err != nil || c.Sym.Has(ir.RDI) || c.Sym.Has(ir.RSI) || c.R[ir.RDI] != obj {
-			return false, nil
-		}
-		key := c.R[ir.RSI]
-		n, err := s.ReadU(key+b.Numbers["length"], 8)
-		if err != nil || n > 1<<20 || !s.HasSym(key+b.Numbers["payload"], n) {
+		if err != nil || c.Sym.Has(ir.RDI) || c.Sym.Has(ir.RSI) || c.R[ir.RDI] != obj || !symbolicText(b, s, c.R[ir.RSI]) {
 			return false, nil
 		}
 		return ret(c, s, 0), nil

@@ -78,15 +78,7 @@ func TestLost(t *testing.T) {
 // Verdicts that are lost are no good ones: emit would take what is unstable for what is sure.
 func TestLostVerdicts(t *testing.T) {
 	dir, _ := ended(t)
-	name := filepath.Join(dir, replayName)
-	whole, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name, whole, r := opened(t, dir, replayName)
 	if v, err := r.Verdicts(); err != nil || len(v) != 2 {
 		t.Errorf("whole: %v, %v", v, err)
 	}

@@ -117,6 +117,20 @@ func TestWriteRead(t *testing.T) {
 	}
 }
 
+// opened are the path and the content of a file of a run directory, and its reader.
+func opened(t *testing.T, dir, file string) (name string, whole []byte, r *Reader) {
+	t.Helper()
+	name = filepath.Join(dir, file)
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	return name, whole, r
+}
+
 // TestTornLine cuts tests.jsonl at every byte: all whole lines are read.
 func TestTornLine(t *testing.T) {
 	dir := t.TempDir()
@@ -126,15 +140,7 @@ func TestTornLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	name := filepath.Join(dir, testsName)
-	whole, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name, whole, r := opened(t, dir, testsName)
 	for cut := 0; cut <= len(whole); cut++ {
 		if err := os.WriteFile(name, whole[:cut], 0o644); err != nil {
 			t.Fatal(err)
