@@ -104,6 +104,13 @@ func TestWaysOnALine(t *testing.T) {
 			t.Errorf("%s: %q, %q", tt.text, w[1], w[2])
 		}
 	}
+	// The other way has ended.
+	branch := at(1, 10)
+	branch.Text = "x = y or z"
+	d := &Doc{Nodes: []DocNode{{Parent: -1, Steps: 1, First: at(1, 0), Last: branch}, {Steps: 1, First: at(1, 12), Last: at(1, 14)}}}
+	if w := d.ways(); w[1] != "goes on: " {
+		t.Errorf("%q where the other way has ended", w[1])
+	}
 }
 
 // An end stands at the step where it is, also where others go on from there without a branch.

@@ -96,7 +96,7 @@ def _may_act(o, t):
             file = callback.__code__.co_filename
             return not file.startswith(_library) or "-packages/" in file
         # Of abstract classes and of what is a thread's own.
-        return callback is not None and not (type(callback) is _BUILTIN and callback.__name__ in ("_destroy", "_localdummy_destroyed"))
+        return callback is not None and not (type(callback) is _BUILTIN and callback.__name__ in ("_destroy", "_localdummy_destroyed", "clear_locals"))
     if t is GeneratorType:  # where nothing would catch that it is closed, nothing of it is executed
         return _suspended(o) and (_table is None or _table(_code(o)) != b"")
     if t is BufferedReader or t is FileIO or t is StringIO or t is BytesIO or any([o is s for s in _streams]):
