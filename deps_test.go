@@ -30,8 +30,8 @@ var layers = map[string]string{
 	"internal/mem":                  "expr guest",                                                  // address spaces
 	"internal/cpu":                  "expr ir",                                                     // register files
 	"internal/loader":               "cpu guest ir mem",                                            // ELF to a space
-	"internal/kernel":               "cpu expr guest ir loader mem",                                // Linux; never calls the machine
-	"internal/nativeboot":           "cpu ehframe guest ir kernel lift loader mem",                 // runs a task on the host; never calls the machine
+	"internal/kernel":               "cpu disk expr guest ir loader mem",                           // Linux; never calls the machine. Large files of the host stand in temporary ones
+	"internal/nativeboot":           "cpu ehframe guest ir ir/iref kernel lift loader mem",         // runs a task on the host; never calls the machine
 	"internal/jit":                  "ir mem",                                                      // micro-ops to machine code of the host
 	"internal/exec":                 "cpu expr guest ir jit kernel lift mem",                       // runs tasks; never calls the loop
 	"internal/device":               "",                                                            // the guest protocol's codec
@@ -44,21 +44,25 @@ var layers = map[string]string{
 	"internal/high":                 "cpu exec hlpc kernel mem",                                    // paths of the interpreted program
 	"internal/state":                "cpu device exec expr high kernel mem testcase",
 	"internal/search":               "", // sees candidates, no engine package
-	"internal/explore":              "device exec expr high interp kernel mem search solver state testcase",
+	"internal/explore":              "device exec expr high interp kernel mem search solver state testcase timeline",
+	"internal/testreport":           "", // a tool: what go test says
+	"internal/timeline":             "", // what goes on when
 	"internal/disk":                 "", // files of symchef's own on the host
 	"internal/rundir":               "disk testcase",
-	"internal/replay":               "disk guest rundir testcase", // its temporary folders
-	"internal/emit":                 "guest interp testcase",      // formats stand in the languages' folders
-	"internal/complete":             "",                           // tests only
-	"internal/pace":                 "",                           // tests only: more time on a busy host
-	"internal/seed":                 "",                           // tests only: what random tests start from
-	"internal/mutate":               "mutate/image smtlib",        // a tool: faults for the tests to find
-	"internal/mutate/image":         "expr ir lift smtlib",        // what packages make, to be compared
-	"internal/conformance/cpython":  "session",                    // other people's tests
-	"internal/conformance/report":   "",                           // tables in docs
-	"internal/conformance/upstream": "",                           // other people's tests
-	"internal/session":              "*",                          // wires a run
-	"cmd/symchef":                   "*",                          // flags
+	"internal/replay":               "disk guest rundir testcase timeline", // its temporary folders
+	"internal/report":               "high rundir testcase",                // a page; session tells how inputs are shown
+	"internal/distributions":        "",                                    // tests only: interpreters of Debian releases
+	"internal/emit":                 "guest interp testcase",               // formats stand in the languages' folders
+	"internal/complete":             "",                                    // tests only
+	"internal/pace":                 "",                                    // tests only: more time on a busy host
+	"internal/seed":                 "",                                    // tests only: what random tests start from
+	"internal/mutate":               "mutate/image smtlib",                 // a tool: faults for the tests to find
+	"internal/mutate/image":         "expr ir lift smtlib",                 // what packages make, to be compared
+	"internal/conformance/cpython":  "session",                             // other people's tests
+	"internal/conformance/report":   "",                                    // tables in docs
+	"internal/conformance/upstream": "",                                    // other people's tests
+	"internal/session":              "*",                                   // wires a run
+	"cmd/symchef":                   "*",                                   // flags
 }
 
 // TestLayers fails on an import that layers does not allow, and on a package it does not know.
@@ -111,6 +115,26 @@ func TestSeeds(t *testing.T) {
 		text, err := os.ReadFile(path)
 		for _, m := range global.FindAllString(string(text), -1) {
 			t.Errorf("%s: %s is not repeatable", path, m)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSkips fails on a test, or what tests share, that skips without a reason that testreport counts.
+func TestSkips(t *testing.T) {
+	call := regexp.MustCompile(`\b(?:t|b|tb)\.Skip(f|Now)?\((.?(skipped)?[^\n]*)`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || path == "deps_test.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range call.FindAllStringSubmatch(string(text), -1) {
+			if m[3] == "" {
+				t.Errorf("%s: %s: say \"skipped: REASON\"", path, m[0])
+			}
 		}
 		return err
 	})

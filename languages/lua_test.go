@@ -32,10 +32,13 @@ end
 // luaPath and a version make the path of an interpreter of Lua.
 const luaPath = "/usr/bin/lua"
 
-// luas are those that are installed, the newest first.
-func luas(t *testing.T) (found []string) {
+// jit is LuaJIT's version. It names a function that was called in the place of a return as its caller was called.
+const jit = "jit"
+
+// luas are those of Lua and of further versions that are installed, the newest first.
+func luas(t *testing.T, further ...string) (found []string) {
 	t.Helper()
-	for _, v := range []string{"5.4", "5.3", "5.2", "5.1"} {
+	for _, v := range append([]string{"5.4", "5.3", "5.2", "5.1"}, further...) {
 		if _, err := os.Stat(luaPath + v); err != nil {
 			t.Logf("skipped: %s%s is not installed", luaPath, v)
 			continue
@@ -66,7 +69,7 @@ func TestLuaReplay(t *testing.T) {
 		}
 	}
 	ran := false
-	for _, lua := range luas(t) {
+	for _, lua := range luas(t, jit) {
 		ran = true
 		b, r := replayLua(t, lua, dir, test, in, out)
 		if want := []string{"a 1 nil true " + text, ""}; r.Kind != "exception" || r.Type != "error" || r.Message != "m\x01\"\\\n\x7f" || !slices.Equal(r.Log, want) {
@@ -107,32 +110,39 @@ var luaReturns = []struct{ name, body, want, old string }{ // old: where numbers
 	{"tables", "return { { 'p', { k = {} } }, { zz = 'z', a = 'b', [true] = 'c', [print] = 1 }, {} }", "[['p', {'k': []}], {'a': 'b', 'zz': 'z', True: 'c', ...: ...}, []]", ""},
 	{"holes", "return { 'a', nil, 'c', [10] = 'd' }", "{1: 'a', 3: 'c', 10: 'd'}", "{...: 'a', ...: 'c', ...: 'd'}"},
 	{"objects", "return print, io.stdout, setmetatable({ 'x' }, { __name = 'C' }), setmetatable({ 'x' }, { __index = error, __len = error, __pairs = error })",
-		"(<function>, <FILE*>, <C>, ['x'])", "(<function>, <userdata>, <C>, ['x'])"},
+		"(function(<print>), <FILE*>, <C>, table with __index __len __pairs(['x']))", "(function(<print>), <userdata>, <C>, table with __index __len __pairs(['x']))"},
+	{"functions", "local function f() end return f, function() end, string.rep, setmetatable({}, { x = 1 }), setmetatable({ a = 'b' }, f and {})",
+		"(function(<test.lua:1>), function(<test.lua:1>), function(<string.rep>), table with metatable([]), table with metatable({'a': 'b'}))", ""},
 	{"cycle", "local t = {} t[1] = t return t", "[[[[[[[[...]]]]]]]]", ""},
-	{"long", "return { ('x'):rep(5000), 'y', (function() local t = {} for i = 1, 5000 do t[i] = i end return t end)() }", "[..., 'y', ...]", ""},
+	{"long", "return { ('x'):rep(200000), 'y', (function() local t = {} for i = 1, 9000 do t[i] = i end return t end)(), (function() local t = {} for i = 1, 9000 do t[-i] = i end return t end)() }",
+		"['" + strings.Repeat("x", 64) + "'...(200000 in all, None), 'y', []...(9000 in all, None), {}...(9000 in all, None)]", ""},
+}
+
+// luaFolder is a folder with the guest library, and the names in it of a test, of its inputs, which are none, and of what comes out.
+func luaFolder(t *testing.T) (dir, test, in, out string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := languages.Extract(dir); err != nil {
+		t.Fatal(err)
+	}
+	test, in, out = filepath.Join(dir, "test.lua"), filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")
+	if err := os.WriteFile(in, []byte(`{"version":1,"inputs":[]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir, test, in, out
 }
 
 // TestLuaReturned holds what the library says a test returned against every Lua there is.
 func TestLuaReturned(t *testing.T) {
-	dir := t.TempDir()
-	if err := languages.Extract(dir); err != nil {
-		t.Fatal(err)
-	}
-	test, in, out := filepath.Join(dir, "test.lua"), filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")
-	if err := os.WriteFile(in, []byte(`{"version":1,"inputs":[]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, lua := range luas(t) {
+	dir, test, in, out := luaFolder(t)
+	for _, lua := range luas(t, jit) {
 		for _, tt := range luaReturns {
 			if err := os.WriteFile(test, []byte("return function() "+tt.body+" end\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			_, r := replayLua(t, lua, dir, test, in, out)
 			want := tt.want
-			if tt.old != "" && lua < luaPath+"5.3" {
-				want = tt.old
-			}
-			if tt.name == "objects" && lua == luaPath+"5.2" {
+			if tt.old != "" && (lua < luaPath+"5.3" || lua == luaPath+jit) {
 				want = tt.old
 			}
 			if got := r.returned(t); want != "-" && got.String() != want {
@@ -156,11 +166,13 @@ func TestLuaFrames(t *testing.T) {
 	}
 	for _, lua := range luas(t) {
 		for text, want := range map[string]string{
-			"function global() error('x') end\nreturn function()\n  local y = global()\nend\n":                           "test.lua:3:test test.lua:1:global",
+			"function global() error('x') end\nreturn function()\n  local y = global()\nend\n":                           "test.lua:3:function <test.lua:2> test.lua:1:global",
 			"function global() error('x') end\nreturn function() return global() end\n":                                  "test.lua:1:global",
-			"local lib = require 'lib'\nreturn function()\n  local x = lib.check(nil)\nend\n":                            "test.lua:3:test lib.lua:2:check",
+			"local lib = require 'lib'\nreturn function()\n  local x = lib.check(nil)\nend\n":                            "test.lua:3:function <test.lua:2> lib.lua:2:check",
 			"local lib = require 'lib'\nreturn function()\n  return lib.check(nil)\nend\n":                               "lib.lua:2:lib.check",
 			"local lib = require 'lib'\nreturn function()\n  return lib.check(function()\n    error('x')\n  end)\nend\n": "test.lua:4:function <test.lua:3>",
+			"function test_it()\n  error('x')\nend\n":                                                                    "test.lua:2:test_it",
+			"return {run = function(self)\n  error('x')\nend}\n":                                                         "test.lua:2:function <test.lua:1>",
 		} {
 			if err := os.WriteFile(test, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
@@ -172,6 +184,72 @@ func TestLuaFrames(t *testing.T) {
 			}
 			if got := strings.Join(got, " "); got != want {
 				t.Errorf("%s: %s, want %s", lua, got, want)
+			}
+		}
+	}
+}
+
+// luaErrors are error objects of basic types whose metatables answer with code of the test's.
+var luaErrors = []string{
+	"debug.setmetatable(1, told) error(42, 0)",
+	"debug.setmetatable(1, told) error(-0.5, 0)",
+	"debug.setmetatable(1, told) error(2^53, 0)",
+	"debug.setmetatable('', told) error('text', 0)",
+	"debug.setmetatable('', told) debug.setmetatable(1, told) error(7, 0)",
+	"debug.setmetatable(nil, told) error(nil)",
+	"debug.setmetatable(true, told) error(false)",
+	"debug.setmetatable(print, told) error(print)",
+	"debug.setmetatable(coroutine.create(print), told) error(coroutine.create(print))",
+}
+
+// TestLuaErrors: an error's message is the one that the stock interpreter prints, whatever the metatables of basic types say.
+func TestLuaErrors(t *testing.T) {
+	dir, test, in, out := luaFolder(t)
+	const told = "local told = { __tostring = function() return 'told' end, __name = 'named' }\n"
+	for _, lua := range luas(t) {
+		for _, body := range luaErrors {
+			if lua < luaPath+"5.3" && !strings.Contains(body, "(1, ") && !strings.Contains(body, "('', ") {
+				continue // they print another text, or nothing
+			}
+			if err := os.WriteFile(test, []byte(told+"return function() "+body+" end\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			b, r := replayLua(t, lua, dir, test, in, out)
+			plain, _ := exec.Command(lua, "-e", told+body).CombinedOutput()
+			line, _, _ := strings.Cut(string(plain), "\n")
+			if want, ok := strings.CutPrefix(line, lua+": "); !ok || r.Kind != "exception" || r.Message != want {
+				t.Errorf("%s: %s: %s, want %q", lua, body, b, line)
+			}
+		}
+	}
+}
+
+// luaOwn is what testdata/hostile/own.lua returns, by its input. What nothing can be done about has a word of its own.
+var luaOwn = []string{"'a'", "('b', None)", "'c'", "'d'", "symchef.Damaged", "symchef.Damaged"}
+
+// TestLuaOwn: a test that takes variables and upvalues from the library is told as what it is, and never as an error of its own.
+func TestLuaOwn(t *testing.T) {
+	dir := t.TempDir()
+	if err := languages.Extract(dir); err != nil {
+		t.Fatal(err)
+	}
+	in, out := filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")
+	for _, lua := range luas(t) {
+		for i, want := range luaOwn {
+			data, err := json.Marshal(map[string]any{"version": 1, "inputs": []value{integer("kind", i+1)}})
+			if err == nil {
+				err = os.WriteFile(in, data, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, r := replayLua(t, lua, dir, "testdata/hostile/own.lua", in, out)
+			got := r.Type
+			if r.Kind == "ok" {
+				got = r.returned(t).String()
+			}
+			if got != want {
+				t.Errorf("%s: %d: %s, want %s", lua, i+1, b, want)
 			}
 		}
 	}

@@ -83,10 +83,10 @@ func machine(t *testing.T, lib, text string, values map[string]any) *fakeDevice 
 	if err != nil {
 		cmd.Process.Kill()
 		cmd.Wait()
-		t.Skipf("cannot write to a child's memory here: %v", err)
+		t.Skipf("skipped: cannot write to a child's memory here: %v", err)
 	}
 	defer d.mem.Close()
-	buf := make([]byte, 1<<16)
+	buf := make([]byte, 1<<18)
 	for {
 		n, err := syscall.Read(d.fd, buf)
 		if err != nil || n == 0 {
@@ -366,12 +366,12 @@ func TestMachineEnds(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"ok", "def test_a(): print('hi')", "ok  |hi\n||hello,begin,returned,outcome"},
 		{"assertion", "def test_a(): assert 0, 'caf\u00e9'", "assertion AssertionError café|||hello,begin,frames,outcome"},
-		{"exit", "import sys\ndef test_a(): sys.exit(2)", "exception SystemExit 2|||hello,begin,frames,outcome"},
+		{"exit", "import sys\ndef test_a(): sys.exit(2)", "exit SystemExit |||hello,begin,frames,outcome"},
 		{"set-up fails", "import symchef\nclass T(symchef.SymbolicTest):\n  def setUp(self): 1/0\n  def runTest(self): pass", "exception ZeroDivisionError division by zero|||hello,begin,frames,outcome"},
 		{"what waits for begin", "import symchef\nsymchef.expect(ZeroDivisionError)\nclass T(symchef.SymbolicTest):\n  def setUp(self): self.log('early')\n  def runTest(self):\n    self.log('late')\n    1/0", "expected ZeroDivisionError division by zero|||hello,begin,expect,log,log,frames,outcome"},
 		{"prune", "import symchef\ndef test_a(n: symchef.Int(0, 9)): symchef.assume(n > 5)", "  |||hello,begin,input int,place int1,prune"},
-		{"usage", "x = 1", "  ||no SymbolicTest subclass and no test_* function in the file|hello,usage"},
-		{"refused", "import symchef\ndef test_a(): symchef.getInt('unknown', 1)", "  ||no value for unknown|hello,begin,input int,usage"},
+		{"usage", "x = 1", "  ||no test_* function, no class with methods test* and no SymbolicTest in the file|hello,usage"},
+		{"refused", "import symchef\ndef test_a(): symchef.getInt('unknown', 1)", "  ||no value for unknown (line 2)|hello,begin,input int,usage"},
 		{"few imports", "import sys\ndef test_a(): print([m for m in ('re', 'json', 'inspect', 'traceback', 'enum') if m in sys.modules])", "ok  |[]\n||hello,begin,returned,outcome"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -89,3 +89,54 @@ func TestRReplay(t *testing.T) {
 		}
 	}
 }
+
+// rOwn are bodies of tests that take from the library what R lets them: options that its code would depend on, its frames. All of them return 3.25.
+var rOwn = []string{
+	"options(expressions = 60)",
+	"options(expressions = 30, error = quote(cat('hook')), warn = 2, digits = 1, scipen = 100, OutDec = ',', encoding = 'latin1')",
+	"options(expressions = 25); symchef$log('a', 1)",
+	"options(check.bounds = TRUE, warn = 2); symchef$log('a'); symchef$concretize('b')",
+	"options(warnPartialMatchDollar = TRUE, warnPartialMatchArgs = TRUE, warnPartialMatchAttr = TRUE, warn = 2); symchef$log('a')",
+	"options(encoding = 1L, keep.source = NA, width = 10, deparse.cutoff = 20, warning.length = 100, useFancyQuotes = 2)",
+	"options(encoding = 'none such', showErrorCalls = FALSE, browserNLdisabled = TRUE); closeAllConnections()",
+	"Sys.setlocale('LC_ALL', 'C'); symchef$log('\\u00e9')",
+	"sink('/dev/null'); sink(stdout(), type = 'message')",
+	"setTimeLimit(elapsed = 0.3); setSessionTimeLimit(elapsed = 0.3)",
+	"for (i in seq_len(sys.nframe())) { fr <- sys.frame(i); if (!identical(fr, environment())) rm(list = ls(fr, all.names = TRUE), envir = fr) }",
+	"for (f in rev(sys.frames())) if (!identical(f, environment())) for (n in ls(f, all.names = TRUE)) assign(n, NULL, f)",
+}
+
+// TestROwn: such a test does in the library's hands what it does when it is called by a script.
+func TestROwn(t *testing.T) {
+	if _, err := os.Stat("/usr/bin/R"); err != nil {
+		t.Skip("skipped: R is not installed")
+	}
+	dir := t.TempDir()
+	if err := languages.Extract(dir); err != nil {
+		t.Fatal(err)
+	}
+	test, plain, in, out := filepath.Join(dir, "test.R"), filepath.Join(dir, "plain.R"), filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(in, `{"version":1,"inputs":[]}`)
+	for _, body := range rOwn {
+		text := "run <- function() {\n" + body + "\n3.25\n}\n"
+		write(test, text)
+		write(plain, "symchef <- list(log = function(...) NULL, concretize = identity)\n"+text+"x <- run()\nquit('no', if (x == 3.25) 0L else 9L)\n")
+		if b, err := exec.Command("/usr/bin/R", "--no-echo", "--no-restore", "-f", plain).CombinedOutput(); err != nil {
+			t.Errorf("%s: by itself: %v %s", body, err, b)
+		}
+		os.Remove(out)
+		cmd := exec.Command("/usr/bin/R", "--no-echo", "--no-restore", "-f", filepath.Join(dir, "r", "symchef.R"), "--args", test)
+		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "SYMCHEF_REPLAY="+in, "SYMCHEF_OUTCOME="+out)
+		said, err := cmd.CombinedOutput()
+		b, _ := os.ReadFile(out)
+		var r result
+		if bad := json.Unmarshal(b, &r); err != nil || bad != nil || r.Kind != "ok" || r.returned(t).String() != "3.25" || len(said) > 0 {
+			t.Errorf("%s: %v %s\n%s", body, err, b, said)
+		}
+	}
+}

@@ -19,7 +19,7 @@ const stock = "/usr/bin/python3.11"
 func library(t *testing.T) string {
 	t.Helper()
 	if _, err := os.Stat(stock); err != nil {
-		t.Skipf("%s is not installed", stock)
+		t.Skipf("skipped: %s is not installed", stock)
 	}
 	dir := t.TempDir()
 	if err := languages.Extract(dir); err != nil {
@@ -153,7 +153,7 @@ func TestExamples(t *testing.T) {
 	t.Run("test_argparse.py", func(t *testing.T) {
 		for kind, in := range map[string][]value{
 			"ok ":                              args("\x00\x00\x00", "\x00\x00\x00", "\x00\x00\x00", "\x00\x00\x00"),
-			"exception SystemExit":             args("-a\x00", "aaa", "aaa", "bbb"),
+			"exit SystemExit":                  args("-a\x00", "aaa", "aaa", "bbb"),
 			"exception ValueError":             args("---", "aaa", "aaa", "bbb"),
 			"exception argparse.ArgumentError": args("-h ", "-h ", "aaa", "bbb"),
 		} {
@@ -222,7 +222,7 @@ func TestExampleClassesByBruteForce(t *testing.T) {
 func TestCrash(t *testing.T) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler")
+		t.Skip("skipped: no C compiler")
 	}
 	bin := filepath.Join(t.TempDir(), "crash")
 	if out, err := exec.Command(cc, "-O1", "-Wall", "-Werror", "-o", bin, "../examples/c/crash.c").CombinedOutput(); err != nil {
@@ -277,18 +277,18 @@ class T(SymbolicTest):
 		{"by name", two + "::test_b", nil, "ok  |b\n|[]", 0},
 		{"class by name", two + "::A", nil, "ok  |A\n|[]", 0},
 		{"wrong name", two + "::C", nil, "usage  " + two + ": no test named C; tests here: A, test_b||[]", 2},
-		{"none", file("none.py", "x = 1\n"), nil, "usage  " + dir + "/none.py: no SymbolicTest subclass and no test_* function in the file||[]", 2},
+		{"none", file("none.py", "x = 1\n"), nil, "usage  " + dir + "/none.py: no test_* function, no class with methods test* and no SymbolicTest in the file||[]", 2},
 		{"missing file", dir + "/absent.py", nil, "usage  " + dir + "/absent.py: importing it failed: FileNotFoundError: [Errno 2] No such file or directory: '" + dir + "/absent.py'||[]", 2},
 		{"syntax", file("syntax.py", "def f(:\n"), nil, "usage  " + dir + "/syntax.py:1: syntax error: invalid syntax||[]", 2},
-		{"import", file("imp.py", "import nothing_like_this\n"), nil, "usage  " + dir + "/imp.py: importing it failed: ModuleNotFoundError: No module named 'nothing_like_this'; PYTHONPATH says where modules are, --interpreter which Python has them||[]", 2},
+		{"import", file("imp.py", "import nothing_like_this\n"), nil, "usage  " + dir + "/imp.py: importing it failed: ModuleNotFoundError: No module named 'nothing_like_this' (line 1); PYTHONPATH says where modules are, --interpreter which Python has them||[]", 2},
 		{"package", inPackage, nil, "ok  |relative pkg.test_p\n|[]", 0},
 		{"all kinds", kinds, []value{str("s", ""), {Name: "b", Type: "bytes", Hex: "00ff"}, integer("i", 3), {Name: "f", Type: "bool", Value: false}, {Name: "c", Type: "choice", Value: 0}},
 			"ok  | b'\\x00\\xff' 3 False p 7 z\n|[one 2]", 0},
-		{"mismatch", kinds, []value{integer("s", 1)}, "usage  " + kinds + ": replay: the test declares str s, the file has int s||[]", 2},
-		{"too few", kinds, nil, "usage  " + kinds + ": replay: no value for input s||[]", 2},
+		{"mismatch", kinds, []value{integer("s", 1)}, "usage  " + kinds + ": replay: the test declares str s, the file has int s (line 8)||[]", 2},
+		{"too few", kinds, nil, "usage  " + kinds + ": replay: no value for input s (line 8)||[]", 2},
 		{"assertion", file("a.py", head+"def test_a(): assert 1 > 2, 'no'\n"), nil, "assertion AssertionError no||[]", 0},
-		{"exit", file("e.py", head+"import sys\ndef test_a(): sys.exit(3)\n"), nil, "exception SystemExit 3||[]", 0},
-		{"exit none", file("e0.py", head+"import sys\ndef test_a(): sys.exit()\n"), nil, "exception SystemExit ||[]", 0},
+		{"exit", file("e.py", head+"import sys\ndef test_a(): sys.exit(3)\n"), nil, "exit SystemExit ||[]", 3},
+		{"exit none", file("e0.py", head+"import sys\ndef test_a(): sys.exit()\n"), nil, "exit SystemExit ||[]", 0},
 		{"interrupt", file("k.py", head+"def test_a(): raise KeyboardInterrupt\n"), nil, "exception KeyboardInterrupt ||[]", 0},
 		{"key error", file("ke.py", head+"def test_a(): {}['k']\n"), nil, "exception KeyError k||[]", 0},
 		{"own type", file("o.py", head+"class E(Exception):\n  class F(Exception):\n    def __str__(self): return 1\ndef test_a(): raise E.F('x')\n"), nil, "exception o.E.F ||[]", 0},
@@ -318,8 +318,8 @@ class T(SymbolicTest):
 			"usage  " + dir + "/mo.py: several tests in the file, choose one with ::NAME: T, test_b||[]", 2},
 		{"the others", dir + "/mo.py::test_b", nil, "ok  |b\n|[]", 0},
 		{"to inherit from", file("mi.py", head+"class B(SymbolicTest):\n  def test_common(self): print('c')\nclass T(B):\n  def runTest(self): self.test_common()\n"), nil, "ok  |c\n|[]", 0},
-		{"bad sizes", file("bs.py", head+"def test_a(): getString('s', 'abc', max_size=2)\n"), nil, "usage  " + dir + "/bs.py: input s: the default's length, 3, is not within the sizes 0 to 2||[]", 2},
-		{"bad bounds", file("bb.py", head+"def test_a(): getInt('i', 5, 4)\n"), nil, "usage  " + dir + "/bb.py: input i: needs -2**63 <= min_value <= default <= max_value < 2**63, not -9223372036854775808, 5, 4||[]", 2},
+		{"bad sizes", file("bs.py", head+"def test_a(): getString('s', 'abc', max_size=2)\n"), nil, "usage  " + dir + "/bs.py: input s: the default's length, 3, is not within the sizes 0 to 2 (line 4)||[]", 2},
+		{"bad bounds", file("bb.py", head+"def test_a(): getInt('i', 5, 4)\n"), nil, "usage  " + dir + "/bb.py: input i: needs -2**63 <= min_value <= default <= max_value < 2**63, not -9223372036854775808, 5, 4 (line 4)||[]", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := replay(t, lib, tt.test, tt.inputs...)
@@ -339,5 +339,28 @@ func TestOutsideEverything(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if e, ok := err.(*exec.ExitError); !ok || e.ExitCode() != 2 || strings.Count(string(out), "\n") != 1 {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestOwn: a test that empties the globals and the builtins of its callers' frames is told as what it is.
+func TestOwn(t *testing.T) {
+	lib := library(t)
+	file, err := filepath.Abs("testdata/hostile/own.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range []string{"12", "ValueError", "False", "SystemExit", "[4]", "'last'"} {
+		said := ""
+		if want == "SystemExit" {
+			said = "after that\n"
+		}
+		r := replay(t, lib, file, integer("kind", kind))
+		got := r.Type
+		if r.Kind == "ok" {
+			got = r.returned(t).String()
+		}
+		if got != want || r.stderr != said {
+			t.Errorf("%d: %s %s %s, want %s\n%s", kind, r.Kind, got, r.Message, want, r.stderr)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,7 @@ func TestBadInput(t *testing.T) {
 		{"run test_syntax.py", "test_syntax.py:1: syntax error: "},
 		{"run test_nul.py", "null bytes"},
 		{"run test_import.py", "importing it failed: ModuleNotFoundError: No module named 'nowhere'"},
-		{"run test_empty.py", "no SymbolicTest subclass and no test_* function"},
+		{"run test_empty.py", "no test_* function, no class with methods test* and no SymbolicTest"},
 		{"run test_false.py", "no input satisfies the test's assumptions"},
 		{"run test_bounds.py", "input n: needs -2**63 <= min_value <= default <= max_value < 2**63, not 9, 3, 3"},
 		{"run test_bare.py", "parameter n needs an annotation such as symchef.Str(10)"},
@@ -76,6 +77,11 @@ func TestBadInput(t *testing.T) {
 		{"run --max-memory 99999999999G test_one.py", "is no size"},
 		{"run --max-paths -1 test_one.py", "cannot be negative"},
 		{"run --time -1s test_one.py", "cannot be negative"},
+		{"run --checkpoint -1s test_one.py", "cannot be negative"},
+		{"run --seed -1 test_one.py", `symchef: invalid argument "-1" for "--seed" flag: want a whole number that is not negative`},
+		{"run --max-paths 99999999999999999999 test_one.py", `flag: want a whole number, of at most 64 bits`},
+		{"run -j two test_one.py", `flag: want a whole number`},
+		{"run test_one.py::", "test_one.py:: names no test: want FILE or FILE::NAME"},
 		{"run --time 3 test_one.py", "--time"},
 		{"run --stdin 3 test_one.py", "--stdin, --argv, --file and --env are for programs"},
 		{"run --file ../x:3 -- /bin/cat", "is not a path below the working directory"},
@@ -95,7 +101,7 @@ func TestBadInput(t *testing.T) {
 		{"run --stdin 1 -- ./arm", "not x86-64"},
 		{"exec ./gone", "no such program"},
 		{"exec ./arm", "not x86-64"},
-		{"replay", "accepts 1 arg"},
+		{"replay", "accepts 1 arg(s), received 0; usage: symchef replay [flags] DIR"},
 		{"replay gone", "symchef: gone: no such run directory"},
 		{"replay full", "not a run directory"},
 		{"emit gone", "symchef: gone: no such run directory"},
@@ -137,6 +143,24 @@ func TestWrongCalls(t *testing.T) {
 		{`Choice().make("x")`, "no options"},
 		{`Str(-1).make("x")`, "needs 0 <= min_size <= max_size, not -1, -1"},
 		{`Int(2, 1).make("x")`, "not 2, 1, 1"},
+		{`Str("3").make("x")`, "needs 0 <= min_size <= max_size, not '3', '3'"},
+		{`Str(2.0).make("x")`, "needs 0 <= min_size <= max_size, not 2.0, 2.0"},
+		{`Str(None).make("x")`, "not None, None"},
+		{`Str(2, []).make("x")`, "not a list, 2"},
+		{`Str(2).make("x", 7)`, "the default must be str"},
+		{`Bytes("2").make("x")`, "not '2', '2'"},
+		{`Int("1", "3").make("x")`, "default and bounds must be int"},
+		{`Int(0, None).make("x")`, "default and bounds must be int"},
+		{`Int(0, 3).make("x", 1.0)`, "default and bounds must be int"},
+		{`Float("a", "b").make("x")`, "default and bounds must be numbers"},
+		{`Float(0, 10 ** 400).make("x")`, "numbers that a float can be"},
+		{`Bool(1).make("x")`, "Bool() takes nothing"},
+		{`Bool().make("x", 3)`, "the default must be bool"},
+		{`getChoice("x", 5)`, "the options must be a list, not 5"},
+		{`getChoice("x")`, "no options"},
+		{`getInt("x")`, "default and bounds must be int"},
+		{`getString()`, "an input's name is a non-empty str"},
+		{`getFloat("x", None)`, "default and bounds must be numbers"},
 		{`expect(3)`, "expect takes exception types"},
 		{`concretize([])`, "concretize takes str, bytes, int, bool or float, not list"},
 	}
@@ -156,5 +180,94 @@ func TestWrongCalls(t *testing.T) {
 		if !strings.Contains(lines[i], c.text) {
 			t.Errorf("%s: %q, want %q", c.call, lines[i], c.text)
 		}
+	}
+}
+
+// A wrong type is no finding and no input, in none of the languages: each is one line.
+func TestWrongTypes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, as, file, begin, each, end string
+		calls                            []struct{ call, text string }
+	}{
+		{"lua", "/usr/bin/lua5.4", "wrong.lua", "local symchef = require 'symchef'\nfunction test_wrong()\n", "  print(select(2, pcall(function() symchef.%s; return 'accepted' end)))\n", "end\n", []struct{ call, text string }{
+			{`boolean("x", 3)`, "the default is true or false"},
+			{`boolean()`, "an input's name is a non-empty string"},
+			{`string("x")`, "needs a size"},
+			{`string("x", true)`, "needs a size"},
+			{`string("x", 2.5)`, "needs a size"},
+			{`bytes("x", 2, "1")`, "needs a size"},
+			{`integer("x", "1", "3")`, "needs whole numbers"},
+			{`integer("x", false, 3)`, "needs whole numbers"},
+			{`integer("x", 0, 3, false)`, "the default is not within the bounds"},
+			{`integer("x", 0, 3, "1")`, "the default is not within the bounds"},
+			{`number("x", "1", 3)`, "needs numbers"},
+			{`number("x", 0, 3, false)`, "the default is not within the bounds"},
+			{`choice("x", 5)`, "no options"},
+			{`choice(nil, {1})`, "an input's name is a non-empty string"},
+		}},
+		{"r", "/usr/bin/Rscript", "wrong.R", "test_wrong <- function() {\n", "  cat(tryCatch({ symchef$%s; 'accepted' }, error = function(e) conditionMessage(e)), '\\n')\n", "}\n", []struct{ call, text string }{
+			{`logical("x", 3)`, "the default is TRUE or FALSE"},
+			{`logical("x", NA)`, "the default is TRUE or FALSE"},
+			{`logical()`, "an input's name is a non-empty string"},
+			{`string("x")`, "needs a size"},
+			{`string("x", NA_character_)`, "needs a size"},
+			{`string("x", TRUE)`, "needs a size"},
+			{`string()`, "an input's name is a non-empty string"},
+			{`raw("x", list(2))`, "needs a size"},
+			{`integer("x", "1", "3")`, "needs whole numbers"},
+			{`integer("x", 0L, 3L, "1")`, "the default is not within the bounds"},
+			{`double("x", "1", 3)`, "needs numbers"},
+			{`choice("x", sum)`, "no options"},
+			{`choice("x", globalenv())`, "no options"},
+			{`choice("x")`, "no options"},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := os.Stat(c.as); err != nil {
+				t.Skipf("skipped: %s is not installed", c.as)
+			}
+			b := newBox(t)
+			src := c.begin
+			for _, x := range c.calls {
+				src += fmt.Sprintf(c.each, x.call)
+			}
+			b.write(c.file, src+c.end)
+			b.run("run", "--no-replay", "--out", "out", c.file).want(0, "exhausted, in the machine")
+			_, tests := b.load("out")
+			lines := strings.Split(strings.TrimSpace(b.output("out", tests[0])), "\n")
+			if len(lines) != len(c.calls) {
+				t.Fatalf("%d lines for %d calls:\n%s", len(lines), len(c.calls), lines)
+			}
+			for i, x := range c.calls {
+				if !strings.Contains(lines[i], x.text) {
+					t.Errorf("%s: %q, want %q", x.call, lines[i], x.text)
+				}
+			}
+		})
+	}
+}
+
+// An annotation of the wrong type, and a default, are refused before the test begins, with the parameter; a module that cannot be loaded, and a call of the
+// library, with the line.
+func TestWrongAnnotation(t *testing.T) {
+	b := pythonBox(t)
+	b.write("test_x.py", `from __future__ import annotations
+import symchef
+def test_str(s: symchef.Str("3")): return 1
+def test_bool(b: symchef.Bool() = 3): return b
+def test_float(f: symchef.Float("a", "b")): return f
+def test_call():
+    return symchef.getChoice("x", 5)
+`)
+	b.write("test_line.py", "import symchef\n\nVALUE = symchef.Str()\n\ndef test_a(): pass\n")
+	for test, want := range map[string]string{
+		"test_x.py::test_str":   "input s: needs 0 <= min_size <= max_size, not '3', '3'",
+		"test_x.py::test_bool":  "input b: the default must be bool",
+		"test_x.py::test_float": "input f: default and bounds must be numbers",
+		"test_x.py::test_call":  "input x: the options must be a list, not 5 (line 7)",
+		"test_line.py":          "missing 1 required positional argument: 'max_size' (line 3)",
+	} {
+		b.run("run", "--out", "out", test).oneLine(2, want)
 	}
 }

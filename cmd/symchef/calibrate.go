@@ -19,9 +19,10 @@ func calibrateCmd() *cobra.Command {
 		Long: "Find where an interpreter keeps the program counter of the language it runs, by executing a calibration\n" +
 			"script in the machine. The interpreter's binary is all that is needed. Results are cached by build-id.\n" +
 			"Exit status: 0 found; 2 bad input; 3 nothing found, or more than one place: the candidates are printed.",
-		Example: "  symchef calibrate lua5.4\n  symchef calibrate --json /usr/bin/python3.11\n  symchef calibrate --description mine.desc ./myvm",
+		Example: "  symchef calibrate {interpreter}\n  symchef calibrate --json {default}\n  symchef calibrate --description mine.desc ./myvm",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			defer endsAtOnce()()
 			o.Interpreter = args[0]
 			var err error
 			if o.Language, err = languageOf(o.Language); err != nil {

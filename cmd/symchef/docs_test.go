@@ -13,20 +13,22 @@ import (
 // Documents are tested: every block of commands runs, from top to bottom, in a folder that has the examples and symchef, and prints what
 // the document says; every command within a sentence exists, with its flags, targets and tests.
 //
-//	```sh        commands; each ends with status 0, symchef run also with 1
+//	```sh        commands; each ends with status 0, symchef run and check also with 1
 //	```console   "$ " and a command, then what it prints; ... is any text, a line or part of one
 
 // notRun are commands that tests do not run, by their beginning, and why.
 var notRun = map[string]string{
 	"make":            "the test has built the binary already",
+	"docker":          "TestImage builds the image and runs it",
 	"apt-get install": "what a document needs is installed before, or the document is skipped",
 }
 
 // needs is what a document's commands need beside the stock interpreter; without it the document is skipped.
 var needs = map[string][]string{
 	"README.md":                 {"/usr/bin/lua5.4", "/usr/bin/gcc", "/usr/bin/R"},
+	"docs/check.md":             {"/usr/lib/python3/dist-packages/toml"},
 	"docs/tutorial.md":          {"/usr/lib/python3/dist-packages/toml", "/usr/lib/python3/dist-packages/pytest"},
-	"docs/your-own-language.md": {"/usr/bin/gcc"},
+	"docs/your-own-language.md": {"/usr/bin/gcc", "/usr/bin/mruby"},
 }
 
 // block is a block of a document.
@@ -39,11 +41,15 @@ type block struct {
 // documents are the paths of all documents.
 func documents(t *testing.T) []string {
 	t.Helper()
-	list, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(list) < 10 {
-		t.Fatalf("%d documents, %v", len(list), err)
+	var list []string
+	for _, glob := range []string{"../../docs/*.md", "../../docs/rationale/*.md", "../../*.md"} {
+		found, err := filepath.Glob(glob)
+		if err != nil || len(found) < 4 {
+			t.Fatalf("%s: %d documents, %v", glob, len(found), err)
+		}
+		list = append(list, found...)
 	}
-	return append(list, "../../README.md", "../../CONTRIBUTING.md")
+	return list
 }
 
 // blocksOf are the fenced blocks of a document.
@@ -121,7 +127,7 @@ func (b *box) checkout() {
 		b.t.Fatal(err)
 	}
 	// As a shell runs it with set -e; findings are no error.
-	b.write("symchef", fmt.Sprintf("#!/bin/sh\n%s \"$@\"\ns=$?\ntest \"$1\" = run && test $s = 1 && exit 0\nexit $s\n", binary))
+	b.write("symchef", fmt.Sprintf("#!/bin/sh\n%s \"$@\"\ns=$?\ntest $s = 1 && case \"$1\" in run|check) exit 0; esac\nexit $s\n", binary))
 }
 
 // does runs one command, or several lines of them, and compares what it prints with want if that is not nil.

@@ -80,7 +80,7 @@ func languageCmd(status *int) *cobra.Command {
 		Long: `Prove a language's folder: the schema of what it says, an interpreter with all its places and models, its program counter, and five scripts
 (conformance/branches, calls, exceptions, strings, numbers) that are explored, and compared with native runs over all their inputs.
 Exit status: 0 all is as it should be; 1 something is not; 2 bad input.`,
-		Example: "  symchef language check lua\n  symchef language check ./mylang\n  symchef language check --interpreter /opt/bin/lua5.3 lua",
+		Example: "  symchef language check {language}\n  symchef language check ./mylang\n  symchef language check --interpreter /opt/bin/{interpreter} {language}",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name, err := languageOf(args[0])
@@ -92,7 +92,7 @@ Exit status: 0 all is as it should be; 1 something is not; 2 bad input.`,
 				return errors.New("--replay none: then there is nothing to compare with")
 			}
 			o.ReplayMode, o.Unconfined = replays.confinement()
-			ctx, stop := interruptible()
+			ctx, stop := bounded(nil)
 			defer stop()
 			whole, err := session.CheckLanguage(ctx, o, stdout)
 			switch {

@@ -8,17 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"symchef/internal/pace"
+	"symchef/internal/replay"
 	"symchef/internal/rundir"
 	"symchef/internal/testcase"
 )
@@ -30,13 +27,10 @@ const python = "/usr/bin/python3.11"
 
 var binary, cache string // the built command; the folder of boot snapshots most tests share
 
-// withoutConfinement, as argv[0], makes this binary execute its arguments where
-// the kernel offers neither user namespaces nor Landlock, nor ptrace.
-const withoutConfinement = "without-confinement"
-
 func TestMain(m *testing.M) {
-	if os.Args[0] == withoutConfinement {
-		fmt.Fprintln(os.Stderr, forbidConfinement(), syscall.Exec(os.Args[1], os.Args[1:], os.Environ()))
+	replay.MaybeConfineChild() // of replay.Probe, by which tests ask what this host has
+	if name, ok := strings.CutPrefix(os.Args[0], onHost); ok {
+		fmt.Fprintf(os.Stderr, "host %s: %v\n", name, runOnHost(name, os.Args[1:]))
 		os.Exit(99)
 	}
 	dir, err := os.MkdirTemp("", "symchef-cmd-")
@@ -54,35 +48,6 @@ func TestMain(m *testing.M) {
 	}
 	os.RemoveAll(dir)
 	os.Exit(status)
-}
-
-// forbidConfinement makes the kernel refuse new user namespaces and ptrace, and deny knowing Landlock.
-func forbidConfinement() error {
-	runtime.LockOSThread()
-	load := func(off uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: off}
-	}
-	jump := func(test uint16, k uint32, yes, no uint8) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jt: yes, Jf: no, K: k}
-	}
-	ret := func(v uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: v} }
-	const nr, flags = 0, 16 // offsets in struct seccomp_data: the call, its first argument
-	prog := []unix.SockFilter{
-		load(nr),
-		jump(unix.BPF_JEQ, unix.SYS_PTRACE, 6, 0),
-		jump(unix.BPF_JEQ, unix.SYS_LANDLOCK_CREATE_RULESET, 5, 0),
-		jump(unix.BPF_JEQ, unix.SYS_CLONE, 1, 0),
-		jump(unix.BPF_JEQ, unix.SYS_UNSHARE, 0, 2),
-		load(flags),
-		jump(unix.BPF_JSET, unix.CLONE_NEWUSER, 1, 0),
-		ret(unix.SECCOMP_RET_ALLOW),
-		ret(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)),
-	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
-	}
-	fprog := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
-	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&fprog)), 0, 0)
 }
 
 // A box is a user's directory and environment.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
-	"syscall"
+	"strings"
 	"testing"
+	"time"
 
 	"symchef/internal/session"
 )
@@ -52,17 +54,88 @@ def test_words(text: symchef.Str(9)):
 func TestMemoryOfReplay(t *testing.T) {
 	b := pythonBox(t)
 	b.write("test_e.py", "import symchef\ndef test_e(s: symchef.Str(2)):\n    if s == 'ab': raise ValueError('x')\n")
-	b.run("run", "test_e.py").want(1) // now its start is known
-	most := func(args ...string) int64 {
-		cmd := b.command(append([]string{"run", "--max-memory", fmt.Sprint(session.LeastMemory), "test_e.py"}, args...)...)
-		b.finish(cmd).want(1, "2 test cases")
-		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	most := func(args ...string) uint64 {
+		least := uint64(math.MaxUint64) // of three: on a busy machine the collector comes late
+		for range 3 {
+			cmd := b.command(append([]string{"run", "--max-memory", fmt.Sprint(session.LeastMemory), "test_e.py"}, args...)...)
+			r, most := b.peak(cmd)
+			r.want(1, "2 test cases")
+			if least = min(least, most); least <= session.LeastMemory/10*11 {
+				return least
+			}
+		}
+		t.Errorf("%v: the process took %d MB", args, least>>20)
+		return least
 	}
+	t.Logf("%d MB with the first start", most("--no-replay")>>20) // which looks for the high level
 	without, with := most("--no-replay"), most()
-	if with > without/8*9 {
+	if with > without+session.LeastMemory/4 {
 		t.Errorf("the process took %d MB, %d MB without replay", with>>20, without>>20)
 	}
 	t.Logf("%d MB, %d MB without replay", with>>20, without>>20)
+}
+
+// What of an interpreter nobody looks at, as debug information, is no memory of the process; and a run that was made with more memory goes on with the least.
+func TestMemoryOfInterpreter(t *testing.T) {
+	b := pythonBox(t)
+	file, err := os.ReadFile(python)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := b.path("python3")
+	if err := os.WriteFile(name, append(file, make([]byte, 60<<20)...), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.write("test_e.py", "import symchef\ndef test_e(s: symchef.Str(4)):\n    print([c == 'a' for c in s])\n")
+	within := func(args ...string) {
+		t.Helper()
+		least := uint64(math.MaxUint64)
+		for i := range 3 { // on a busy machine the collector comes late
+			r, most := b.peak(b.command(append([]string{"run", "--no-replay", "--max-memory", fmt.Sprint(session.LeastMemory)}, append(args, "--out", fmt.Sprint("less", len(args), i))...)...))
+			r.want(0, "test cases")
+			if least = min(least, most); least <= session.LeastMemory/10*11 {
+				t.Logf("%v: %d MB", args, least>>20)
+				return
+			}
+		}
+		t.Errorf("%v: the process took %d MB", args, least>>20)
+	}
+	within("--max-paths", "3", "--interpreter", name, "test_e.py")
+	b.run("run", "--no-replay", "--max-paths", "3", "--interpreter", name, "--out", "more", "test_e.py").want(0, "3 test cases")
+	r, most := b.peak(b.command("run", "--no-replay", "--max-memory", fmt.Sprint(session.LeastMemory), "--resume", "more"))
+	r.want(0, "16 test cases")
+	if most > session.LeastMemory/10*11 {
+		t.Errorf("resumed: the process took %d MB", most>>20)
+	}
+	t.Logf("resumed: %d MB", most>>20)
+}
+
+// peak runs cmd and tells the most memory that it had, in bytes: VmHWM, from outside until it ends. What wait4(2) says counts that of this process, too,
+// which has made it by vfork(2).
+func (b *box) peak(cmd *exec.Cmd) (r result, most uint64) {
+	b.t.Helper()
+	wait := b.start(cmd)
+	end, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+			if _, rest, ok := strings.Cut(string(text), "\nVmHWM:"); ok {
+				var kB uint64
+				fmt.Sscan(rest, &kB)
+				most = max(most, kB<<10)
+			}
+			select {
+			case <-end:
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}()
+	r = wait()
+	close(end)
+	<-done
+	return r, most
 }
 
 // tenthOfMemory explores what args say without and with a limit.
@@ -71,8 +144,9 @@ func (b *box) tenthOfMemory(args ...string) {
 	explore := func(out, limit string) (live, replayed, most uint64, paths []string) {
 		cmd := exec.Command(binary, append([]string{"run", "--all-paths", "--no-replay", "--strategy", "bfs", "--out", out, "--max-memory", limit}, args...)...)
 		cmd.Dir, cmd.Env = b.dir, b.env
-		b.finish(cmd).want(0)
-		most = uint64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
+		var r result
+		r, most = b.peak(cmd)
+		r.want(0)
 		sum, tests := b.load(out)
 		if !sum.Exhausted {
 			t.Errorf("%s: %v", out, sum.WhyNotExhausted)

@@ -178,7 +178,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("%q", r.stdout)
 	}
 	if _, err := os.Stat(python); err == nil {
-		b.run("doctor").want(0, "python     "+python+" 3.11.", "boot       ", "replay     ", "snapshots  "+cache+"/symchef", "solver     ")
+		b.run("doctor").want(0, python, " modelled ", "boot       ", "replay     ", "snapshots  "+cache+"/symchef", "solver     ")
 	}
 	b.env[0] = "PATH=" + b.dir + ":/usr/bin:/bin" // R's script needs a shell
 	b.write("python3.11", "#!/bin/sh\necho cpython; echo 3.7.1; echo /bin/sh\n")

@@ -24,85 +24,177 @@ import (
 // The commands that work on a run directory.
 
 func replayCmd(status *int) *cobra.Command {
-	var id string
-	var asJSON bool
-	var replays how
-	var workers int
+	r := replaying{status: status}
 	c := &cobra.Command{
 		Use:   "replay [flags] DIR",
 		Short: "Run the test cases of a run directory natively, confined, and compare",
-		Long: "Run the test cases of a run directory natively, confined, and compare outcome and output with what the\n" +
-			"machine saw. Exit status: 0 nothing diverged; 2 bad input; 3 replay could not work; 4 a test case diverged.",
+		Long: "Run the test cases of a run directory natively, confined, and compare outcome and output with what the machine saw.\n\n" +
+			"If the test, a file it looked at or the interpreter has changed since the run, replay says so and ends with status 2. With\n" +
+			"--changed it compares with the program as it is now, which shows whether a finding is still there. That proves nothing, and\n" +
+			"the run directory stays as it is.\n\n" +
+			"Exit status: 0 nothing diverged; 2 bad input; 3 replay could not work; 4 a test case diverged.",
 		Example: "  symchef replay symchef-out-test_email\n  symchef replay --test t000002 symchef-out-test_email",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			mode, unconfined := replays.confinement()
-			if workers < 1 || workers > maxWorkers {
-				return fmt.Errorf("--workers %d: want 1 to %d", workers, maxWorkers)
-			}
-			if replays == "none" {
-				return errors.New("--replay none: then there is nothing to do")
-			}
-			if _, err := rundir.Open(args[0]); err != nil { // what is no run directory need not be writable
-				return err
-			}
-			var w *rundir.Writer // nil: the verdict on one is not recorded
-			if id == "" {
-				var err error
-				if w, err = rundir.Lock(args[0]); err != nil {
-					return err
-				}
-				defer w.Close()
-			}
-			r, tests, err := open(args[0], id)
+			r.dir = args[0]
+			opened := endsAtOnce() // nothing has been done yet that would be lost
+			err := r.open()
+			opened()
 			if err != nil {
 				return err
 			}
-			if _, err := os.Stat(r.Summary.Target.Executable()); err != nil {
-				return fmt.Errorf("%s: what it ran is gone: %w", args[0], err)
-			}
-			lib, cleanup, err := session.GuestLibrary()
-			if err != nil {
-				return err
-			}
-			defer cleanup()
-			ctx, stop := interruptible()
-			defer stop()
-			rep, err := replay.Dir(ctx, r, w, tests, replay.Options{GuestLib: lib, Mode: mode, Unconfined: unconfined, Parallel: workers, Cause: session.Causes(r), Bound: session.Bounds(r), Doubt: session.Doubts(r), Settle: session.Settle(tests)})
-			if ctx.Err() != nil {
-				*status = session.StatusCtrlC
-			}
-			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-				err = errors.New("interrupted")
-			}
-			if err != nil && len(rep.Results) == 0 {
-				return engineError{err}
-			}
-			if asJSON {
-				b, _ := json.MarshalIndent(record(&rep), "", "  ")
-				fmt.Fprintf(stdout, "%s\n", b)
-			} else {
-				session.WriteReplay(stdout, &rep, true)
-			}
-			if id == "" && err == nil && !asJSON {
-				if d, err := rundir.Open(args[0]); err == nil {
-					session.WriteExhausted(stdout, &d.Summary, args[0])
-				}
-			}
-			if rep.Diverged > 0 && *status == session.StatusOK {
-				*status = session.StatusDiverged
-			}
-			if err != nil {
-				return engineError{err}
-			}
-			return nil
+			defer r.close()
+			return r.replay()
 		},
 	}
-	c.Flags().StringVar(&id, "test", "", "only this test case")
-	c.Flags().IntVarP(&workers, "workers", "j", 2, "run this many test cases at a time")
-	replayFlags(c.Flags(), &replays)
-	c.Flags().BoolVar(&asJSON, "json", false, "print the verdicts as JSON")
+	c.Flags().StringVar(&r.id, "test", "", "only this test case")
+	c.Flags().IntVarP(&r.workers, "workers", "j", 2, "run this many test cases at a time")
+	replayFlags(c.Flags(), &r.how)
+	c.Flags().BoolVar(&r.changed, "changed", false, "compare with the program as it is now, even if it has changed since the run; record nothing")
+	c.Flags().BoolVar(&r.asJSON, "json", false, "print the verdicts as JSON")
 	return c
+}
+
+// replaying is what symchef replay does, and with what.
+type replaying struct {
+	status          *int // of the command
+	id              string
+	asJSON, changed bool
+	how             how
+	workers         int
+
+	dir   string
+	w     *rundir.Writer // nil: verdicts are not recorded, as that on one test case
+	run   *rundir.Reader
+	tests []testcase.Test
+	since error // what has changed since the run; nil: nothing
+}
+
+func (r *replaying) close() {
+	if r.w != nil {
+		r.w.Close()
+	}
+}
+
+// open checks the flags, and reads the run directory, which the caller closes.
+func (r *replaying) open() (err error) {
+	if r.workers < 1 || r.workers > maxWorkers {
+		return fmt.Errorf("--workers %d: want 1 to %d", r.workers, maxWorkers)
+	}
+	if r.how == "none" {
+		return errors.New("--replay none: then there is nothing to do")
+	}
+	if _, err := rundir.Open(r.dir); err != nil { // what is no run directory need not be writable
+		return err
+	}
+	if r.id == "" {
+		if r.w, err = rundir.Lock(r.dir); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.run, r.tests, err = open(r.dir, r.id); err != nil {
+		return err
+	}
+	if _, err := os.Stat(r.run.Summary.Target.Executable()); err != nil {
+		return fmt.Errorf("%s: what it ran is gone: %w", r.dir, err)
+	}
+	if r.since = session.Unchanged(r.run); r.since != nil && !r.changed {
+		return fmt.Errorf("%s: %w; --changed compares nevertheless", r.dir, r.since)
+	}
+	return nil
+}
+
+// replay runs the test cases and tells what came of them.
+func (r *replaying) replay() error {
+	lib, cleanup, err := session.GuestLibrary()
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	var sofar replay.Results
+	w := r.w
+	ctx, stop := bounded(func() { keepSoFar(&sofar, r.run, w, r.tests) })
+	defer stop()
+	for _, line := range session.Lost() {
+		fmt.Fprintln(complaints, "symchef:", line)
+	}
+	mode, unconfined := r.how.confinement()
+	kind := r.run.Summary.Target.Kind
+	opt := replay.Options{GuestLib: lib, Mode: mode, Unconfined: unconfined, Parallel: r.workers, Shown: session.Words(kind), Progress: sofar.Add}
+	if kind != testcase.Program {
+		if err := replay.Nameable(ctx, opt); err != nil {
+			return err
+		}
+	}
+	if r.since == nil {
+		opt.Cause, opt.Bound, opt.Doubt, opt.Settle = session.Causes(r.run), session.Bounds(r.run), session.Doubts(r.run), session.Settle(r.tests)
+	} else {
+		w = nil // what it finds is not of the run
+		if !r.asJSON {
+			fmt.Fprintf(people, "compared with what is there now: %v\n", r.since)
+		}
+	}
+	rep, err := replay.Dir(ctx, r.run, w, r.tests, opt)
+	if ctx.Err() != nil {
+		*r.status = session.StatusCtrlC
+		if errors.Is(err, context.Canceled) {
+			err = errors.New("interrupted")
+		}
+	}
+	if err != nil && len(rep.Results) == 0 {
+		return engineError{err}
+	}
+	return r.tell(&rep, err)
+}
+
+// tell prints the report of a replay, which err ended early if it is not nil.
+func (r *replaying) tell(rep *replay.Report, err error) error {
+	if r.asJSON {
+		b, _ := json.MarshalIndent(record(rep, r.since), "", "  ")
+		fmt.Fprintf(stdout, "%s\n", b)
+	} else {
+		session.WriteReplay(people, rep, true)
+	}
+	if err == nil && !r.asJSON {
+		r.tellExhausted()
+	}
+	if err == nil && r.since != nil {
+		if why := rep.Unfit(); why != "" {
+			return fmt.Errorf("%s: it does not take these inputs any more: %s", r.dir, why)
+		}
+	}
+	if rep.Diverged > 0 && *r.status == session.StatusOK {
+		*r.status = session.StatusDiverged
+	}
+	if err != nil {
+		return engineError{err}
+	}
+	return nil
+}
+
+// tellExhausted says whether the run is exhausted, now that its test cases are replayed. A replay of one says nothing of that.
+func (r *replaying) tellExhausted() {
+	if r.since != nil {
+		session.WriteExhausted(people, &rundir.Summary{WhyNotExhausted: []string{r.since.Error()}}, r.dir)
+	} else if r.id == "" {
+		if d, err := rundir.Open(r.dir); err == nil {
+			session.WriteExhausted(people, &d.Summary, r.dir)
+		}
+	}
+}
+
+// keepSoFar records how far a replay has come, as Dir would.
+func keepSoFar(results *replay.Results, r *rundir.Reader, w *rundir.Writer, tests []testcase.Test) {
+	rep := results.Report(len(tests))
+	if err := replay.Keep(r, w, &rep, session.Settle(tests)); err != nil {
+		fmt.Fprintln(complaints, "symchef:", err)
+	}
+	fmt.Fprintf(complaints, "symchef: %d of %d test cases replayed\n", len(rep.Results), len(tests))
 }
 
 // replayRecord is what replay --json prints.
@@ -110,12 +202,25 @@ type replayRecord struct {
 	Mode replay.Mode `json:"mode"`
 	rundir.Replay
 	Skipped int              `json:"skipped"`
+	Changed string           `json:"changed,omitempty"` // since the run
 	Results []rundir.Verdict `json:"results"`
 }
 
-func record(rep *replay.Report) replayRecord {
+// record is for what has changed since the run, nil for nothing.
+func record(rep *replay.Report, since error) replayRecord {
 	counts, verdicts := rep.Record()
-	return replayRecord{rep.Mode, counts, rep.Skipped, verdicts}
+	out := replayRecord{Mode: rep.Mode, Replay: counts, Skipped: rep.Skipped, Results: verdicts}
+	if since != nil {
+		out.Changed = since.Error()
+	}
+	return out
+}
+
+// warnChanged says on standard error that test cases are of a program that has changed since.
+func warnChanged(dir string, r *rundir.Reader) {
+	if err := session.HostChanged(r); err != nil {
+		fmt.Fprintf(complaints, "symchef: %s: %v: this is what was found then\n", dir, err)
+	}
 }
 
 // known says that the language of a run's test is not known here.
@@ -139,15 +244,20 @@ func open(dir, id string) (*rundir.Reader, []testcase.Test, error) {
 	if err == nil && id != "" {
 		at := slices.IndexFunc(tests, func(t testcase.Test) bool { return t.ID == id })
 		if at < 0 {
-			return nil, nil, fmt.Errorf("%s has no test %q", dir, id)
+			return nil, nil, fmt.Errorf("%s: no test %q", dir, id)
 		}
 		tests = tests[at : at+1]
 	}
 	if err == nil {
 		err = r.Summary.Target.Check()
 	}
+	for i := 0; err == nil && r.Summary.Target.Kind == testcase.Program && i < len(tests); i++ {
+		if _, e := r.Summary.Target.Call(tests[i].Inputs); e != nil {
+			err = fmt.Errorf("%s: test %s: %w", dir, tests[i].ID, e)
+		}
+	}
 	if torn && err == nil {
-		fmt.Fprintln(os.Stderr, "symchef: the last line of tests.jsonl was cut off and is left out")
+		fmt.Fprintln(complaints, "symchef: the last line of tests.jsonl was cut off and is left out")
 	}
 	return r, tests, err
 }
@@ -163,9 +273,9 @@ func rerunCmd(status *int) *cobra.Command {
 		Example: "  symchef rerun symchef-out-test_email\n  symchef rerun --test t000002 symchef-out-test_email",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			ctx, stop := interruptible()
+			ctx, stop := bounded(nil)
 			defer stop()
-			*status = session.Rerun(ctx, args[0], id, stdout, os.Stderr)
+			*status = session.Rerun(ctx, args[0], id, people, complaints)
 			return nil
 		},
 	}
@@ -181,9 +291,9 @@ func smt2Cmd(status *int) *cobra.Command {
 		Example: "  symchef smt2 symchef-out-test_email t000002",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			ctx, stop := interruptible()
+			ctx, stop := bounded(nil)
 			defer stop()
-			*status = session.Condition(ctx, args[0], args[1], stdout, os.Stderr)
+			*status = session.Condition(ctx, args[0], args[1], stdout, complaints)
 			return nil
 		},
 	}
@@ -232,54 +342,80 @@ func emitCmd() *cobra.Command {
 		Use:   "emit [flags] DIR",
 		Short: "Write the test cases of a run directory as a test file",
 		Long: "Write the test cases of a run directory as a test file that runs without symchef. Findings are marked as\n" +
-			"expected to fail; test cases that did not agree natively are named in a comment only.",
-		Example: "  symchef emit --format pytest symchef-out-test_email > test_email_generated.py\n" +
-			"  symchef emit --format unittest -o tests/email_cases.py symchef-out-test_email",
+			"expected to fail; test cases that did not agree natively are named in a comment only. Of a check directory it writes a file for each function, to a folder.",
+		Example: "  symchef emit --format {format} symchef-out-test_email > test_email_generated{suffix}\n" +
+			"  symchef emit --format {other-format} -o tests/email_cases{suffix} symchef-out-test_email\n  symchef emit -o tests/generated symchef-check-package",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, tests, err := open(args[0], "")
-			if err != nil {
-				return err
+			defer endsAtOnce()()
+			if runs := session.CheckedRuns(args[0]); runs != nil {
+				return emitAll(runs, format, out)
 			}
-			verdicts, err := r.Verdicts()
-			if err != nil {
-				return err
-			}
-			doubts := map[string]string{}
-			for _, v := range verdicts {
-				if v.Verdict == string(replay.Diverged) || v.Verdict == string(replay.Unstable) {
-					doubts[v.ID] = v.Verdict + " in replay: " + v.Why
-				}
-			}
-			name := out
-			if out != "" {
-				if name, err = filepath.Abs(out); err != nil {
-					return err
-				}
-			}
-			if format == corpus {
-				return writeCorpus(out, tests)
-			}
-			var b bytes.Buffer
-			if format == "" {
-				f, ok := emit.Default(r.Summary.Target.Kind)
-				if !ok {
-					return fmt.Errorf("%s: no format is for a %s", args[0], r.Summary.Target.Kind)
-				}
-				format = string(f)
-			}
-			if err := emit.Write(&b, emit.Format(format), name, r.Summary.Target, tests, doubts); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			if out == "" {
-				stdout.Write(b.Bytes())
-			} else if err := writeFile(out, b.Bytes()); err != nil {
-				return errors.New("cannot write the test file: " + err.Error())
-			}
-			return nil
+			return emitRun(args[0], format, out)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "pytest (default for Python), unittest, busted (default for Lua) or testthat (default for R); for programs sh (default) or pytest; for all corpus, a folder of inputs for a fuzzer")
-	c.Flags().StringVarP(&out, "output", "o", "", "file to write (default standard output); of a corpus, the folder")
+	c.Flags().StringVar(&format, "format", "", "{formats}; for programs {program-formats}; for all corpus, a folder of inputs for a fuzzer")
+	c.Flags().StringVarP(&out, "output", "o", "", "file to write (default standard output); of a corpus or a check, the folder")
 	return c
+}
+
+// emitRun writes the test cases of one run.
+func emitRun(dir, format, out string) error {
+	r, tests, err := open(dir, "")
+	if err != nil {
+		return err
+	}
+	verdicts, err := r.Verdicts()
+	if err != nil {
+		return err
+	}
+	warnChanged(dir, r)
+	doubts := map[string]string{}
+	for _, v := range verdicts {
+		if v.Verdict == string(replay.Diverged) || v.Verdict == string(replay.Unstable) {
+			doubts[v.ID] = v.Verdict + " in replay: " + v.Why
+		}
+	}
+	name := out
+	if out != "" {
+		if name, err = filepath.Abs(out); err != nil {
+			return err
+		}
+	}
+	if format == corpus {
+		return writeCorpus(out, tests)
+	}
+	var b bytes.Buffer
+	if format == "" {
+		f, ok := emit.Default(r.Summary.Target.Kind)
+		if !ok {
+			return fmt.Errorf("%s: no format is for a %s", dir, r.Summary.Target.Kind)
+		}
+		format = string(f)
+	}
+	if err := emit.Write(&b, emit.Format(format), name, r.Summary.Target, tests, doubts); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	if out == "" {
+		stdout.Write(b.Bytes())
+	} else if err := writeFile(out, b.Bytes()); err != nil {
+		return errors.New("cannot write the test file: " + err.Error())
+	}
+	return nil
+}
+
+// emitAll writes those of a check, a file for each function, to the folder out.
+func emitAll(runs []session.CheckedRun, format, out string) error {
+	if out == "" || format == corpus {
+		return errors.New("a check has a run for each function: -o FOLDER says where their test files are to be, in a format of the language")
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if err := emitRun(r.Dir, format, filepath.Join(out, r.File)); err != nil && !errors.Is(err, emit.ErrNoCase) {
+			return err
+		}
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"symchef/internal/seed"
 )
@@ -120,6 +121,56 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
+// A run directory that somebody else has made is refused where what it says of a test case cannot be: it would be a command in an emitted script, or a file elsewhere.
+func TestForeignDirectories(t *testing.T) {
+	b := newBox(t)
+	b.compile("p", "#include <unistd.h>\nint main() { char c = 0; return read(0, &c, 1) == 1 && c == 'x'; }")
+	b.run("run", "--out", "good", "--no-replay", "--stdin", "1", "--file", "f:1", "--", "./p").want(0)
+	for _, c := range []struct{ old, is, want string }{
+		{`"output_sha256":"`, `"output_sha256":"x\ntouch owned\n`, "is no digest"},
+		{`"stderr_sha256":"`, `"stderr_sha256":"$(touch owned)`, "is no digest"},
+		{`"name":"f"`, `"name":"../f"`, "relative to the working directory"},
+		{`"name":"f"`, `"name":"/tmp/f"`, "relative to the working directory"},
+	} {
+		text, err := os.ReadFile(b.path("good/tests.jsonl"))
+		if err != nil || !strings.Contains(string(text), c.old) {
+			t.Fatal(err, string(text))
+		}
+		os.RemoveAll(b.path("bad"))
+		if out, err := exec.Command("cp", "-a", b.path("good"), b.path("bad")).CombinedOutput(); err != nil {
+			t.Fatalf("%s", out)
+		}
+		b.write("bad/tests.jsonl", strings.ReplaceAll(string(text), c.old, c.is))
+		for _, command := range []string{"emit", "replay"} {
+			b.run(command, "bad").oneLine(2, c.want)
+		}
+	}
+}
+
+// Names of the host that have what moves the cursor of a terminal, or ends the line, are shown escaped.
+func TestControlCharacters(t *testing.T) {
+	b := newBox(t)
+	const folder = "d\x1b[31m\nx\x7f"
+	b.write(folder+"/a.py", "")
+	b.compile("p", "#include <unistd.h>\nint main() { char c = 0; return read(0, &c, 1) == 1 && c == 'x' ? 1 : 0; }")
+	if err := os.Rename(b.path("p"), b.path(folder+"/p\u009b2J")); err != nil {
+		t.Fatal(err)
+	}
+	out := folder + "/out"
+	for _, args := range [][]string{
+		{"run", "--out", out, "--stdin", "1", "--", "./" + folder + "/p\u009b2J", "\x1b]0;a\a"}, {"replay", out}, {"tree", out}, {"tree", "--format", "svg", out}, {"rerun", out}, {"run", "--resume", out},
+		{"smt2", out, "\x1b[2J"}, {"run", folder + "/none"}, {"run", "--none\x1b[2J"}, {"none\x1b[2J"}, {"replay", "none\x1b[2J"}, {"run", "--language", "\x1b[2J", "x"},
+		{"run", "--strategy", "\x1b[2J", "x"}, {"emit", "--format", "\x1b[2J", out}, {"doctor", "\x1b[2J"},
+	} {
+		r := b.run(args...)
+		if shown := r.stdout + r.stderr; strings.ContainsFunc(shown, func(c rune) bool { return c != '\n' && !unicode.IsPrint(c) }) {
+			t.Errorf("%q: %q", args, shown)
+		} else if args[0] == "run" && r.status < 2 && !strings.Contains(shown, `d\x1b[31m\nx\x7f/p\u009b2J on `) {
+			t.Errorf("%q: %s", args, shown)
+		}
+	}
+}
+
 // What a run finds around itself: a line and status 2, or the work is done all the same.
 func TestSurroundings(t *testing.T) {
 	const test = "import symchef\ndef test_s(x: symchef.Bool()): print(x)\n"
@@ -134,6 +185,7 @@ func TestSurroundings(t *testing.T) {
 		}
 		return l[0]
 	}
+	unnameable := func(b *box) { b.write("a:b/x", ""); b.env = append(b.env, "TMPDIR="+b.path("a:b")) }
 	for _, c := range []struct {
 		name  string
 		setup func(b *box)
@@ -162,6 +214,14 @@ func TestSurroundings(t *testing.T) {
 		{"a test that is not UTF-8", func(b *box) { b.write("test_\xff.py", test) }, []string{"run", "--out", "out", "test_\xff.py"}, works},
 		{"a run directory that is not UTF-8", func(b *box) {}, []string{"run", "--out", "out\xff", "test_s.py"}, works},
 		{"temporary files that are not UTF-8", func(b *box) { b.write("\xff/x", ""); b.env = append(b.env, "TMPDIR="+b.path("\xff")) }, run, refused("is not UTF-8")},
+		{"temporary files where no list of folders can name them", unnameable, run, works},
+		{"the same without namespaces", unnameable, append(slices.Clone(run), "--replay", "landlock"), refused("set TMPDIR")},
+		{"the same, going on", func(b *box) {
+			b.run("run", "--no-replay", "--max-paths", "1", "--out", "out", "test_s.py")
+			unnameable(b)
+		}, []string{"run", "--resume", "out", "--replay", "landlock"}, refused("set TMPDIR")},
+		{"the same, without replay", unnameable, append(slices.Clone(run), "--no-replay"), works},
+		{"the same, replay alone", func(b *box) { b.run(append(slices.Clone(run), "--no-replay")...); unnameable(b) }, []string{"replay", "--replay", "landlock", "out"}, refused("set TMPDIR")},
 		{"a variable that is not UTF-8", func(b *box) { b.env = append(b.env, "PYTHONPATH=\xff") }, run, works},
 		{"a run directory in a file", func(b *box) { b.write("file", "") }, []string{"run", "--out", "file/out", "test_s.py"}, refused("cannot write the run directory")},
 		{"a run directory where nothing can be made", func(b *box) {}, []string{"run", "--out", "/proc/self/out", "test_s.py"}, refused("cannot write the run directory")},

@@ -61,7 +61,7 @@ func BenchmarkMerge(b *testing.B) {
 			if x.bytes > 0 {
 				bin := filepath.Join(dir, name+".elf")
 				if out, err := exec.Command("gcc", "-O1", "-w", "-o", bin, x.file).CombinedOutput(); err != nil {
-					b.Skipf("gcc: %v\n%s", err, out)
+					b.Skipf("skipped: gcc: %v\n%s", err, out)
 				}
 				o.Test, o.Program = "", []string{bin}
 			} else {

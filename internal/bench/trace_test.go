@@ -27,7 +27,7 @@ func BenchmarkTrace(b *testing.B) {
 	for _, lang := range languages {
 		b.Run(lang.name, func(b *testing.B) {
 			if _, err := exec.LookPath(lang.program); err != nil {
-				b.Skipf("%s is not installed", lang.program)
+				b.Skipf("skipped: %s is not installed", lang.program)
 			}
 			scripts, err := filepath.Glob(lang.scripts)
 			if err != nil || len(scripts) == 0 {

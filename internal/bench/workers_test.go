@@ -38,7 +38,7 @@ func BenchmarkWorkers(b *testing.B) {
 		b.Fatal(err)
 	}
 	if out, err := exec.Command("gcc", "-O1", "-o", bin, src).CombinedOutput(); err != nil {
-		b.Skipf("gcc: %v\n%s", err, out)
+		b.Skipf("skipped: gcc: %v\n%s", err, out)
 	}
 	for b.Loop() {
 		for _, target := range []struct {

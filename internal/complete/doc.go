@@ -3,9 +3,9 @@
 // condition holds, and the path's outcome and output are those of the native run on it.
 //
 //	go test ./internal/complete                          # all programs
-//	go test ./internal/complete -run Python -only re_    # some of them
+//	go test ./internal/complete -only re_                # some of them
 //
-// Programs stand in testdata: python/test_NAME.py and c/NAME.c. The files of
+// Programs stand in testdata, in a folder for each language. The files of
 // testdata/bombs are the ideas of the public collection of logic bombs; which are solved
 // stands in docs/logic-bombs.md.
 package complete

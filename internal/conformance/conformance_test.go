@@ -67,7 +67,7 @@ const execArg = "symchef-exec"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == execArg {
-		os.Exit(session.Exec(os.Args[2:], os.Stdin, os.Stdout, os.Stderr, false, 0))
+		os.Exit(session.Exec(os.Args[2:], os.Stdin, os.Stdout, os.Stderr, false, 0, session.CPUV2))
 	}
 	os.Exit(m.Run())
 }

@@ -16,7 +16,12 @@ type CPU struct {
 	S [ir.NumSlots]expr.Ref
 	// Sym is the set of symbolic slots; temporaries are in it only within a block.
 	Sym ir.SlotSet
+	// Call is where the return address stands of a call that is to give one result (model one-result); 0: there is none.
+	Call uint64
 }
+
+// InCall reports whether the task is in a call that is to give one result.
+func (c *CPU) InCall() bool { return c.Call != 0 && c.R[ir.RSP] <= c.Call }
 
 // Set makes slot s concrete with value v.
 func (c *CPU) Set(s ir.Slot, v uint64) {

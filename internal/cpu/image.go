@@ -6,8 +6,17 @@ import (
 	"symchef/internal/ir"
 )
 
-// FXSize is the size of an FXSAVE image in bytes.
-const FXSize = 512
+// FXSize is the size of an FXSAVE image in bytes. With AVX, XSAVE puts behind it which parts are there, from XParts on, and the upper halves of the
+// vector registers, from XUpper on; the size is XSize then (SDM vol. 1, 13.4).
+const (
+	FXSize = 512
+	XParts = 512
+	XUpper = 576
+	XSize  = 832
+)
+
+// XAll are the parts of a processor with AVX: x87, SSE, AVX.
+const XAll = 7
 
 // FlagsFixed are the bits of RFLAGS that a process always sees set: bit 1 and IF.
 const FlagsFixed = 0x202
@@ -67,5 +76,54 @@ func (c *CPU) FXRestore(b []byte) {
 	}
 	for i := range 32 {
 		c.Set(ir.X0+ir.Slot(i), le.Uint64(b[160+8*i:]))
+	}
+}
+
+// XSave lays the state out as XSAVE does, with all parts.
+func (c *CPU) XSave() []byte {
+	b := append(c.FXSave(), make([]byte, XSize-FXSize)...)
+	binary.LittleEndian.PutUint64(b[XParts:], XAll)
+	for i := range 32 {
+		binary.LittleEndian.PutUint64(b[XUpper+8*i:], c.R[int(ir.Y0)+i])
+	}
+	return b
+}
+
+// initial is an area with the state of a program's start.
+var initial = func() []byte {
+	var c CPU
+	c.R[ir.FCW], c.R[ir.MXCSR] = 0x37f, 0x1f80
+	return c.XSave()
+}()
+
+// XArea completes an area of XSAVE, whose parts that are missing become those of a program's start; with b no longer than FXSize, AVX is missing.
+func XArea(b []byte) []byte {
+	out := append([]byte(nil), initial...)
+	parts := uint64(3)
+	if len(b) > FXSize {
+		parts = binary.LittleEndian.Uint64(b[XParts:])
+	}
+	if parts&1 != 0 {
+		copy(out[:24], b)
+		copy(out[32:160], b[32:])
+	}
+	if parts&6 != 0 {
+		copy(out[24:32], b[24:])
+	}
+	if parts&2 != 0 {
+		copy(out[160:416], b[160:])
+	}
+	if parts&4 != 0 {
+		copy(out[XUpper:], b[XUpper:])
+	}
+	return out
+}
+
+// XRestore loads what XSave laid out.
+func (c *CPU) XRestore(b []byte) {
+	b = XArea(b)
+	c.FXRestore(b)
+	for i := range 32 {
+		c.Set(ir.Y0+ir.Slot(i), binary.LittleEndian.Uint64(b[XUpper+8*i:]))
 	}
 }

@@ -79,6 +79,7 @@ func (s *State) Registers(r *[ir.NumSlots]uint64) {
 	r[ir.MXCSR] = uint64(s.MXCSR())
 	for i := range 16 {
 		r[ir.XMM(i, 0)], r[ir.XMM(i, 1)] = s.XMM(i)
+		r[ir.Upper(i, 0)], r[ir.Upper(i, 1)] = s.UpperHalf(i)
 	}
 	top := uint64(s.FSW() >> 11 & 7)
 	for i := range 8 {
@@ -97,6 +98,7 @@ func (s *State) SetRegisters(r *[ir.NumSlots]uint64) {
 	s.SetMXCSR(uint32(r[ir.MXCSR]))
 	for i := range 16 {
 		s.SetXMM(i, r[ir.XMM(i, 0)], r[ir.XMM(i, 1)])
+		s.SetUpperHalf(i, r[ir.Upper(i, 0)], r[ir.Upper(i, 1)])
 	}
 	top := r[ir.FTop]
 	for i := range 8 {
@@ -262,7 +264,7 @@ func sameX87(a, b *State) bool {
 func diff(before, want, got *State, undef uint64, x87 bool) string {
 	m := CompareFlags &^ undef
 	if want.Signal == got.Signal && want.RIP == got.RIP && want.GPR == got.GPR && (want.Signal != 0 || want.Flags&m == got.Flags&m) &&
-		bytes.Equal(want.FX[160:416], got.FX[160:416]) && want.MXCSR() == got.MXCSR() && (!x87 || sameX87(want, got)) && want.Data == got.Data && want.Stack == got.Stack {
+		bytes.Equal(want.FX[160:416], got.FX[160:416]) && want.Upper == got.Upper && want.MXCSR() == got.MXCSR() && (!x87 || sameX87(want, got)) && want.Data == got.Data && want.Stack == got.Stack {
 		return ""
 	}
 	var out strings.Builder
@@ -284,6 +286,12 @@ func diff(before, want, got *State, undef uint64, x87 bool) string {
 		w0, w1 := want.XMM(i)
 		g0, g1 := got.XMM(i)
 		line(fmt.Sprintf("xmm%d", i), [2]uint64{b1, b0}, [2]uint64{w1, w0}, [2]uint64{g1, g0})
+	}
+	for i := range 16 {
+		b0, b1 := before.UpperHalf(i)
+		w0, w1 := want.UpperHalf(i)
+		g0, g1 := got.UpperHalf(i)
+		line(fmt.Sprintf("upper half of ymm%d", i), [2]uint64{b1, b0}, [2]uint64{w1, w0}, [2]uint64{g1, g0})
 	}
 	line("mxcsr", before.MXCSR(), want.MXCSR(), got.MXCSR())
 	if x87 {

@@ -44,7 +44,7 @@ func New(t testing.TB) *CPU { return NewN(t, 1)[0] }
 func NewN(t testing.TB, n int) []*CPU {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("cpucheck: no gcc: the processor cannot be asked")
+		t.Skip("skipped: no gcc, so the processor cannot be asked")
 	}
 	dir := t.TempDir()
 	src, bin := filepath.Join(dir, "harness.c"), filepath.Join(dir, "harness")
@@ -150,7 +150,7 @@ func (c *CPU) finish(states int) error {
 func Assemble(t testing.TB, lines []string) [][]byte {
 	t.Helper()
 	if _, err := exec.LookPath("as"); err != nil {
-		t.Skip("cpucheck: no assembler")
+		t.Skip("skipped: no assembler")
 	}
 	var text strings.Builder
 	for i, l := range lines {

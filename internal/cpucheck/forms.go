@@ -25,15 +25,50 @@ type Encodings struct {
 type opcode struct {
 	prefix string // a mandatory or operand-size prefix, or a repeat prefix
 	rexW   bool
-	code   string // escape and opcode
+	code   string // escape and opcode; of VEX, the prefix in three bytes and the opcode
 	modrm  []byte
 }
 
 // Forms returns every form that the lifter accepts, sorted by name: all opcodes of the four maps are
-// tried with every following byte, with and without REX.W and the prefixes 66, F2, F3, 67. VEX and
-// EVEX encodings are left out: the lifter accepts none.
+// tried with every following byte, with and without REX.W and the prefixes 66, F2, F3, 67, and all of VEX with both lengths. EVEX
+// encodings are left out: the lifter accepts none.
 var Forms = sync.OnceValue(func() []*Encodings {
 	forms := map[string]*Encodings{}
+	try := func(o opcode) {
+		head := o.prefix
+		if o.rexW {
+			head += "\x48"
+		}
+		head += o.code
+		var buf [15]byte // zeros: the shortest immediate and displacement
+		n := copy(buf[:], head)
+		for modrm := range 256 {
+			buf[n] = byte(modrm)
+			_, f, ok := lift.Accept(CodeBase, buf[:])
+			if !ok {
+				continue
+			}
+			e := forms[f.Name]
+			if e == nil {
+				e = &Encodings{Form: f}
+				forms[f.Name] = e
+			}
+			if k := len(e.opcodes); k == 0 || !e.opcodes[k-1].same(o) {
+				e.opcodes = append(e.opcodes, o)
+			}
+			last := &e.opcodes[len(e.opcodes)-1]
+			last.modrm = append(last.modrm, byte(modrm))
+		}
+	}
+	for table := 1; table <= 3; table++ {
+		for rest := range 16 { // W, length and prefix
+			for _, none := range []byte{0x78, 0x70} { // vvvv names nothing, or register 1
+				for op := range 256 {
+					try(opcode{code: string([]byte{0xc4, 0xe0 | byte(table), byte(rest)&8<<4 | none | byte(rest)&7, byte(op)})})
+				}
+			}
+		}
+	}
 	for _, prefix := range []string{"", "\x66", "\xf2", "\xf3", "\x66\xf2", "\x66\xf3", "\x67"} {
 		for _, rex := range []string{"", "\x48"} {
 			for _, escape := range []string{"", "\x0f", "\x0f\x38", "\x0f\x3a"} {
@@ -41,27 +76,7 @@ var Forms = sync.OnceValue(func() []*Encodings {
 					if legacyPrefix(byte(op)) && escape == "" {
 						continue
 					}
-					head := prefix + rex + escape + string([]byte{byte(op)})
-					var buf [15]byte // zeros: the shortest immediate and displacement
-					n := copy(buf[:], head)
-					for modrm := range 256 {
-						buf[n] = byte(modrm)
-						_, f, ok := lift.Accept(CodeBase, buf[:])
-						if !ok {
-							continue
-						}
-						e := forms[f.Name]
-						if e == nil {
-							e = &Encodings{Form: f}
-							forms[f.Name] = e
-						}
-						o := opcode{prefix: prefix, rexW: rex != "", code: escape + string([]byte{byte(op)})}
-						if k := len(e.opcodes); k == 0 || !e.opcodes[k-1].same(o) {
-							e.opcodes = append(e.opcodes, o)
-						}
-						last := &e.opcodes[len(e.opcodes)-1]
-						last.modrm = append(last.modrm, byte(modrm))
-					}
+					try(opcode{prefix: prefix, rexW: rex != "", code: escape + string([]byte{byte(op)})})
 				}
 			}
 		}
@@ -77,6 +92,22 @@ func (o opcode) same(p opcode) bool {
 	return o.prefix == p.prefix && o.rexW == p.rexW && o.code == p.code
 }
 
+// vex reports whether o is of VEX.
+func (o opcode) vex() bool { return len(o.code) == 4 }
+
+// vexPrefix returns o's prefix with random registers, in two bytes where that is possible, and its opcode.
+func (o opcode) vexPrefix(r *rand.Rand) []byte {
+	c := []byte(o.code)
+	c[1] ^= byte(r.IntN(8)) << 5
+	if c[2]&0x78 != 0x78 {
+		c[2] = c[2]&^0x78 | byte(r.IntN(16))<<3
+	}
+	if c[1]&0x7f == 0x61 && c[2]&0x80 == 0 && r.IntN(2) == 0 {
+		return []byte{0xc5, c[1]&0x80 | c[2], c[3]}
+	}
+	return c
+}
+
 func legacyPrefix(b byte) bool {
 	return b&0xf0 == 0x40 || strings.IndexByte("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", b) >= 0
 }
@@ -86,6 +117,7 @@ var Modelled = map[x86asm.Op]string{
 	x86asm.CPUID:   "the machine's own processor",
 	x86asm.RDTSC:   "the machine's own clock",
 	x86asm.RDTSCP:  "the machine's own clock",
+	x86asm.XGETBV:  "the parts that the machine's own processor has",
 	x86asm.SYSCALL: "the kernel model",
 }
 
@@ -115,18 +147,27 @@ func (e *Encodings) Case(r *rand.Rand) (Case, bool) {
 func (e *Encodings) encode(r *rand.Rand) []byte {
 	o := e.opcodes[r.IntN(len(e.opcodes))]
 	var code []byte
-	for _, p := range []byte{0x67, 0x65, 0x2e, 0x3e, 0xf0} { // addr32, gs, cs, ds or notrack, lock
+	prefixes := []byte{0x67, 0x65, 0x2e, 0x3e, 0xf0} // addr32, gs, cs, ds or notrack, lock
+	if o.vex() {
+		prefixes = prefixes[:4]
+	}
+	for _, p := range prefixes {
 		if r.IntN(8) == 0 {
 			code = append(code, p)
 		}
 	}
 	code = append(code, o.prefix...)
-	if o.rexW {
+	switch {
+	case o.vex():
+		code = append(code, o.vexPrefix(r)...)
+	case o.rexW:
 		code = append(code, 0x48|byte(r.IntN(8)))
-	} else if r.IntN(2) == 0 {
+	case r.IntN(2) == 0:
 		code = append(code, 0x40|byte(r.IntN(8)))
 	}
-	code = append(code, o.code...)
+	if !o.vex() {
+		code = append(code, o.code...)
+	}
 	tail := []byte{o.modrm[r.IntN(len(o.modrm))]}
 	tail = binary.LittleEndian.AppendUint64(tail, Value(r))
 	if o.code == "\xc8" { // enter: a small frame, level 0
@@ -156,45 +197,15 @@ const codeTarget = CodeBase + 0x80
 // prepare makes the case of an instruction. It returns false for encodings that cannot be run: memory
 // operands at fixed addresses, of the fs segment, or of one register twice, and the like.
 func (e *Encodings) prepare(r *rand.Rand, in *lift.Inst, code []byte) (Case, bool) {
-	x87 := in.Op.String()[0] == 'F' || in.Op == x86asm.EMMS
+	x87 := in.Op.String()[0] == 'F' || in.Op == x86asm.EMMS || isXSave(in.Op)
 	c := Case{Check: Form{Name: e.Name, Code: code, Undef: e.Undefined, X87: x87}}
 	var preps []func(r *rand.Rand, s *State)
-	access := true
-	switch in.Op {
-	case x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHW, x86asm.UD0, x86asm.UD1, x86asm.UD2:
-		access = false
-	case x86asm.INT:
-		// int 3 ends a run, int 4 and int 0x80 are not accepted or have handlers of their own, as a host may have for the
-		// vectors that the manual reserves (SDM vol. 3, table 6-1: 22 to 31).
-		if v := in.Args[0].(x86asm.Imm); v == 3 || v == 4 || v == 0x80 || v >= 22 && v <= 31 {
-			return c, false
-		}
-	case x86asm.SHLD, x86asm.SHRD:
-		if n, ok := in.Args[2].(x86asm.Imm); ok && in.DataSize == 16 && n&31 > 16 {
-			return c, false
-		}
-	case x86asm.MASKMOVDQU:
-		for _, p := range in.Prefix {
-			if p&0xff == 0x65 {
-				return c, false
-			}
-		}
+	if !wellDefined(in) {
+		return c, false
 	}
 	if in.PCRel != 0 {
-		disp := int64(r.IntN(64) + 32) // past the jump behind the code
-		if r.IntN(2) == 0 {
-			disp = -disp
-		}
-		for _, a := range in.Args {
-			if _, ok := a.(x86asm.Mem); ok {
-				disp = int64(DataBase+0x180+16*r.IntN(8)) - int64(in.End())
-			}
-		}
-		for i := range in.PCRel {
-			code[in.PCRelOff+i] = byte(disp >> (8 * i))
-		}
-		again, f, ok := lift.Accept(CodeBase, code)
-		if !ok || f.Name != e.Name || again.Len != in.Len {
+		again, ok := e.aim(r, in, code)
+		if !ok {
 			return c, false
 		}
 		in = again
@@ -202,7 +213,7 @@ func (e *Encodings) prepare(r *rand.Rand, in *lift.Inst, code []byte) (Case, boo
 	at := make([]func(s *State) uint64, len(in.Args)) // addresses of memory operands
 	for i, a := range in.Args {
 		m, ok := a.(x86asm.Mem)
-		if !ok || !access {
+		if !ok || slices.Contains(noAccess, in.Op) {
 			continue
 		}
 		prep, where, ok := e.place(r, in, m, code)
@@ -228,6 +239,44 @@ func (e *Encodings) prepare(r *rand.Rand, in *lift.Inst, code []byte) (Case, boo
 	return c, true
 }
 
+// noAccess are instructions that name memory and do not touch it.
+var noAccess = []x86asm.Op{x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHW, x86asm.UD0, x86asm.UD1, x86asm.UD2}
+
+// wellDefined reports whether the processor's result is one that the manual tells and a host does not change.
+func wellDefined(in *lift.Inst) bool {
+	switch in.Op {
+	case x86asm.INT:
+		// int 3 ends a run, int 4 and int 0x80 are not accepted or have handlers of their own, as a host may have for the
+		// vectors that the manual reserves (SDM vol. 3, table 6-1: 22 to 31).
+		v := in.Args[0].(x86asm.Imm)
+		return v != 3 && v != 4 && v != 0x80 && (v < 22 || v > 31)
+	case x86asm.SHLD, x86asm.SHRD:
+		n, ok := in.Args[2].(x86asm.Imm)
+		return !ok || in.DataSize != 16 || n&31 <= 16
+	case x86asm.MASKMOVDQU:
+		return !slices.ContainsFunc(in.Prefix[:], func(p x86asm.Prefix) bool { return p&0xff == 0x65 })
+	}
+	return true
+}
+
+// aim writes a displacement from the program counter into code: to data, or near by. It is not ok where that makes another instruction of it.
+func (e *Encodings) aim(r *rand.Rand, in *lift.Inst, code []byte) (*lift.Inst, bool) {
+	disp := int64(r.IntN(64) + 32) // past the jump behind the code
+	if r.IntN(2) == 0 {
+		disp = -disp
+	}
+	for _, a := range in.Args {
+		if _, ok := a.(x86asm.Mem); ok {
+			disp = int64(DataBase+0x180+32*r.IntN(4)) - int64(in.End())
+		}
+	}
+	for i := range in.PCRel {
+		code[in.PCRelOff+i] = byte(disp >> (8 * i))
+	}
+	again, f, ok := lift.Accept(CodeBase, code)
+	return again, ok && f.Name == e.Name && again.Len == in.Len
+}
+
 // gprOf returns the number and width of a general register that starts at bit 0.
 func gprOf(a x86asm.Arg) (ir.Slot, int, bool) {
 	r, ok := a.(x86asm.Reg)
@@ -249,13 +298,22 @@ func gprOf(a x86asm.Arg) (ir.Slot, int, bool) {
 	return 0, 0, false
 }
 
-// aligned reports whether the memory operand must lie at a multiple of 16.
-func (e *Encodings) aligned() bool {
+// aligned returns the number of bytes of which the address of the memory operand must be a multiple.
+func (e *Encodings) aligned() uint64 {
 	switch e.Op {
 	case x86asm.FXSAVE, x86asm.FXSAVE64, x86asm.FXRSTOR, x86asm.FXRSTOR64, x86asm.CMPXCHG16B:
-		return true
+		return 16
 	}
-	return strings.Contains(e.Name, "m128") && strings.Contains(e.Note, "misaligned")
+	if isXSave(e.Op) {
+		return 64
+	}
+	switch misaligned := strings.Contains(e.Note, "misaligned"); {
+	case misaligned && strings.Contains(e.Name, "m128"):
+		return 16
+	case misaligned && strings.Contains(e.Name, "m256"):
+		return 32
+	}
+	return 1
 }
 
 // place returns what gives the address registers of m such values that it lies in Data, and its address then.
@@ -279,6 +337,11 @@ func (e *Encodings) place(r *rand.Rand, in *lift.Inst, m x86asm.Mem, code []byte
 		v := in.End() + uint64(m.Disp)
 		return nothing, func(*State) uint64 { return v }, segment == 0 && in.PCRel != 0
 	}
+	return e.throughRegisters(in, m, segment)
+}
+
+// throughRegisters places an operand by giving base or index a value.
+func (e *Encodings) throughRegisters(in *lift.Inst, m x86asm.Mem, segment uint64) (prep func(*rand.Rand, *State), where func(*State) uint64, ok bool) {
 	base, bw, hasBase := gprOf(m.Base)
 	index, iw, hasIndex := gprOf(m.Index)
 	w := max(bw, iw)
@@ -287,18 +350,19 @@ func (e *Encodings) place(r *rand.Rand, in *lift.Inst, m x86asm.Mem, code []byte
 		return nil, nil, false
 	}
 	scale := uint64(max(m.Scale, 1))
-	if !hasBase && e.aligned() && uint64(m.Disp)%scale != 0 {
+	if !hasBase && e.aligned() > 1 && uint64(m.Disp)%scale != 0 {
 		return nil, nil, false
 	}
-	room := 256
+	first, room := uint64(DataBase+0x180), 256
 	if strings.HasPrefix(e.Name, "fx") {
 		room = 128 // they take 512 bytes
 	}
+	if isXSave(e.Op) {
+		first, room = DataBase, 192 // 832 bytes
+	}
 	prep = func(r *rand.Rand, s *State) {
-		t := DataBase + 0x180 + uint64(r.IntN(room))
-		if e.aligned() {
-			t &^= 15
-		}
+		t := first + uint64(r.IntN(room))
+		t &^= e.aligned() - 1
 		v := t - segment - uint64(m.Disp)
 		if hasBase {
 			var x uint64
@@ -366,145 +430,18 @@ func (o operands) read(s *State, i int) (v uint64) {
 	return v
 }
 
-func nothing(*rand.Rand, *State) {}
+// onStack reports whether rsp is given a value for an operand in memory: it would be no stack then.
+func (o operands) onStack() bool {
+	for _, a := range o.in.Args {
+		if m, ok := a.(x86asm.Mem); ok && (m.Base == x86asm.RSP || m.Base == x86asm.ESP) {
+			return true
+		}
+	}
+	return false
+}
 
-// special returns what a state of an instruction needs besides operands in memory, and completes what f says of
-// undefined results.
-func (o operands) special(f *Form) (func(*rand.Rand, *State), bool) {
-	in := o.in
-	switch in.Op {
-	case x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR, x86asm.RCL, x86asm.RCR, x86asm.SHLD, x86asm.SHRD:
-		f.Undef, f.UndefIf = 0, o.shiftUndef
-		if in.Op == x86asm.SHLD || in.Op == x86asm.SHRD {
-			w := o.width(0)
-			f.Skip = func(s *State) bool { return w == 16 && o.count(s, 2)&31 > 16 }
-		}
-	case x86asm.JMP, x86asm.CALL:
-		if _, rel := in.Args[0].(x86asm.Rel); !rel {
-			if in.Args[0] == x86asm.RSP {
-				return nil, false
-			}
-			return func(_ *rand.Rand, s *State) { o.write(s, 0, codeTarget) }, true
-		}
-	case x86asm.RET:
-		return func(_ *rand.Rand, s *State) { binary.LittleEndian.PutUint64(s.Stack[0x100:], codeTarget) }, true
-	case x86asm.POPF, x86asm.POPFQ:
-		return func(r *rand.Rand, s *State) { // not TF, which would trap
-			binary.LittleEndian.PutUint64(s.Stack[0x100:], 0x202|r.Uint64()&CompareFlags)
-		}, true
-	case x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE, x86asm.JECXZ, x86asm.JRCXZ:
-		return func(r *rand.Rand, s *State) {
-			if r.IntN(2) == 0 {
-				s.set(ir.RCX, 32<<r.IntN(2), uint64(r.IntN(3)))
-			}
-		}, true
-	case x86asm.BT, x86asm.BTS, x86asm.BTR, x86asm.BTC:
-		g, w, ok := gprOf(in.Args[1])
-		m, isMem := in.Args[0].(x86asm.Mem)
-		if !ok || !isMem {
-			break
-		}
-		for _, a := range []x86asm.Reg{m.Base, m.Index} {
-			if b, _, ok := gprOf(a); ok && b == g {
-				return nil, false
-			}
-		}
-		return func(_ *rand.Rand, s *State) { s.set(g, w, uint64(int64(s.GPR[g])<<52>>52)) }, true // -2048 ... 2047
-	case x86asm.DIV, x86asm.IDIV:
-		if m, ok := in.Args[0].(x86asm.Mem); ok && usesAny(m, ir.RDX) {
-			return nil, false
-		}
-		return func(r *rand.Rand, s *State) { // a high half with which most quotients fit
-			w := o.width(0)
-			if w == 8 || r.IntN(4) == 0 {
-				return
-			}
-			hi := r.Uint64N(4)
-			if in.Op == x86asm.IDIV {
-				hi = uint64(int64(s.GPR[ir.RAX]) << (64 - w) >> 63)
-			}
-			s.set(ir.RDX, w, hi)
-		}, true
-	case x86asm.CMPXCHG:
-		if m, ok := in.Args[0].(x86asm.Mem); ok && usesAny(m, ir.RAX) {
-			return nil, false
-		}
-		return func(r *rand.Rand, s *State) {
-			if r.IntN(2) == 0 {
-				s.set(ir.RAX, o.width(0), o.read(s, 0))
-			}
-		}, true
-	case x86asm.CMPXCHG8B, x86asm.CMPXCHG16B:
-		if m := in.Args[0].(x86asm.Mem); usesAny(m, ir.RAX, ir.RDX) {
-			return nil, false
-		}
-		return func(r *rand.Rand, s *State) {
-			n := in.MemBytes / 2
-			p := s.bytes(o.at[0](s), 2*n)
-			if r.IntN(4) != 0 {
-				s.set(ir.RAX, 8*n, word(p[:n]))
-			}
-			if r.IntN(4) != 0 {
-				s.set(ir.RDX, 8*n, word(p[n:]))
-			}
-		}, true
-	case x86asm.PTEST: // often no bits of one in the other
-		return func(r *rand.Rand, s *State) {
-			d, _ := xmmOf(in.Args[0])
-			lo, hi := s.XMM(d)
-			if r.IntN(2) == 0 {
-				lo, hi = ^lo, ^hi
-			}
-			if r.IntN(3) == 0 {
-				lo |= 1 << r.IntN(64)
-			}
-			o.writeXMM(s, 1, lo, hi)
-		}, true
-	case x86asm.PCMPESTRI, x86asm.PCMPESTRM, x86asm.PCMPISTRI, x86asm.PCMPISTRM:
-		return o.twoStrings, true
-	case x86asm.LDMXCSR:
-		return func(r *rand.Rand, s *State) {
-			v := 0x1f80 | r.Uint64()&0xe07f
-			if r.IntN(8) == 0 {
-				v |= 1 << (18 + r.IntN(14)) // reserved by Intel and AMD
-			}
-			o.write(s, 0, v)
-		}, true
-	case x86asm.FLDCW, x86asm.FLDENV:
-		return func(_ *rand.Rand, s *State) { s.bytes(o.at[0](s), 1)[0] |= 0x3f }, true
-	case x86asm.FXRSTOR, x86asm.FXRSTOR64:
-		return func(r *rand.Rand, s *State) {
-			p := s.bytes(o.at[0](s), 512)
-			copy(p, s.FX[:])
-			binary.LittleEndian.PutUint32(p[24:], 0x1f80|r.Uint32()&0xe07f)
-			s.Data[r.IntN(0x180)] ^= 1
-		}, true
-	case x86asm.FXSAVE, x86asm.FXSAVE64:
-		// FOP, FIP, FDP are not kept; the mask is that of a processor without newer bits.
-		f.Ignore = func(s *State) [][2]uint64 { a := o.at[0](s); return [][2]uint64{{a + 6, a + 24}, {a + 28, a + 32}} }
-	case x86asm.FNSTENV:
-		f.Ignore = func(s *State) [][2]uint64 { a := o.at[0](s); return [][2]uint64{{a + 12, a + 28}} }
-	case x86asm.FLD, x86asm.FADD, x86asm.FSUB, x86asm.FSUBR, x86asm.FMUL, x86asm.FDIV, x86asm.FDIVR, x86asm.FCOM, x86asm.FCOMP:
-		if o.at[0] == nil {
-			break
-		}
-		return func(r *rand.Rand, s *State) {
-			switch a := o.at[0](s); in.MemBytes {
-			case 4:
-				binary.LittleEndian.PutUint32(s.bytes(a, 4), uint32(Single(r)))
-			case 8:
-				binary.LittleEndian.PutUint64(s.bytes(a, 8), Double(r))
-			default:
-				sig, se := Extended(r)
-				binary.LittleEndian.PutUint64(s.bytes(a, 8), sig)
-				binary.LittleEndian.PutUint16(s.bytes(a+8, 2), se)
-			}
-		}, true
-	}
-	if elements[in.Op] != 0 {
-		return o.stringState, true
-	}
-	return nothing, true
+func isXSave(op x86asm.Op) bool {
+	return op == x86asm.XSAVE || op == x86asm.XSAVE64 || op == x86asm.XRSTOR || op == x86asm.XRSTOR64
 }
 
 // elements are the sizes of the string instructions' elements, in bytes.
@@ -644,7 +581,10 @@ func (o operands) shiftUndef(s *State) (u uint64) {
 // generator returns what makes the states of an instruction: integers, or floats of its kind.
 func generator(in *lift.Inst) func(*Rand, *State) {
 	name := strings.TrimSuffix(in.Op.String(), "_XMM")
-	if name[0] == 'F' {
+	if in.IsVEX() {
+		name = strings.TrimPrefix(name, "V")
+	}
+	if name[0] == 'F' && !in.IsVEX() || isXSave(in.Op) {
 		switch in.Op {
 		case x86asm.FLD, x86asm.FILD, x86asm.FLD1, x86asm.FLDZ, x86asm.FLDPI, x86asm.FLDL2E, x86asm.FLDL2T, x86asm.FLDLG2, x86asm.FLDLN2,
 			x86asm.FXTRACT, x86asm.FPTAN, x86asm.FSINCOS:
@@ -654,7 +594,7 @@ func generator(in *lift.Inst) func(*Rand, *State) {
 	}
 	if from, _, ok := strings.Cut(name, "2"); ok && strings.HasPrefix(name, "CVT") {
 		name = from
-	} else if !slices.ContainsFunc([]string{"ADD", "SUB", "MUL", "DIV", "SQRT", "MIN", "MAX", "CMP", "COMI", "UCOMI", "HADD", "HSUB", "ROUND", "DPP"},
+	} else if !slices.ContainsFunc([]string{"ADD", "SUB", "MUL", "DIV", "SQRT", "MIN", "MAX", "CMP", "COMI", "UCOMI", "HADD", "HSUB", "ROUND", "DPP", "FM", "FNM"},
 		func(p string) bool { return strings.HasPrefix(name, p) }) || !strings.Contains(strings.Join(kinds(in), " "), "xmm") {
 		return Random
 	}
@@ -669,7 +609,7 @@ func generator(in *lift.Inst) func(*Rand, *State) {
 
 func kinds(in *lift.Inst) (k []string) {
 	for _, a := range in.Args {
-		if r, ok := a.(x86asm.Reg); ok && r >= x86asm.X0 && r <= x86asm.X15 {
+		if r, ok := a.(x86asm.Reg); ok && (r >= x86asm.X0 && r <= x86asm.X15 || r >= x86asm.Y0 && r <= x86asm.Y15) {
 			k = append(k, "xmm")
 		}
 	}

@@ -122,9 +122,10 @@ func TestDocument(t *testing.T) {
 
 Generated from internal/lift (the rows, and table.go), by trying every opcode: these are all the forms that the lifter accepts.
 full (%d): as the processor does. partial (%d): the note says what differs. model (%d): the machine defines what it
-returns. An instruction of no form here (MMX, AVX and all that CPUID does not announce) ends the path as unsupported, with a message that names it.
+returns. An instruction of no form here (MMX, AVX-512 and all that CPUID does not announce) ends the path as unsupported, with a message that names it;
+without --cpu v3 (processor.md) so do those of VEX, MOVBE, XGETBV, XSAVE and XRSTOR.
 
-r8 to r64 are general registers, m8 to m512 memory of so many bits (m: of no size), st and st(i) x87 registers, imm an immediate
+r8 to r64 are general registers, m8 to m512 memory of so many bits (m: of no size), xmm and ymm vector registers, st and st(i) x87 registers, imm an immediate
 of any size, rel a relative target. Prefixes that change nothing (lock, segments, address size, hints) make no form of their own.
 The manual is Intel's Software Developer's Manual, volume 2: its part and entry.
 

@@ -140,6 +140,8 @@ func Random(r *Rand, s *State) {
 	clear(s.FX[:160])
 	r.fill(s.FX[160:416], integers)
 	clear(s.FX[416:])
+	s.parts = [8]uint64{7}
+	r.fill(s.Upper[:], integers)
 	r.renew(integers)
 	s.SetMXCSR(0x1f80)
 	s.SetX87(0x37f, 0, 0)

@@ -43,9 +43,12 @@ type State struct {
 	Flags  uint64     // RFLAGS
 	RIP    uint64     // after: where execution goes on, or the faulting instruction
 	Signal uint64     // after: 0 or the signal raised
-	_      uint64
-	// FX is the fxsave image: x87, MXCSR, xmm0 to xmm15 (SDM vol. 1, 10.5.1).
+	_      [5]uint64
+	// FX is the fxsave image: x87, MXCSR, xmm0 to xmm15 (SDM vol. 1, 10.5.1). Behind it is what xsave adds: which parts are there, and
+	// the upper halves of ymm0 to ymm15 (SDM vol. 1, 13.4).
 	FX    [512]byte
+	parts [8]uint64
+	Upper [256]byte
 	Data  [1024]byte // at DataBase
 	Stack [512]byte  // at StackBase
 }
@@ -61,6 +64,17 @@ func (s *State) SetXMM(i int, lo, hi uint64) {
 	p := s.FX[160+16*i:]
 	binary.LittleEndian.PutUint64(p, lo)
 	binary.LittleEndian.PutUint64(p[8:], hi)
+}
+
+// UpperHalf returns the upper half of ymm register i.
+func (s *State) UpperHalf(i int) (lo, hi uint64) {
+	return binary.LittleEndian.Uint64(s.Upper[16*i:]), binary.LittleEndian.Uint64(s.Upper[16*i+8:])
+}
+
+// SetUpperHalf sets it.
+func (s *State) SetUpperHalf(i int, lo, hi uint64) {
+	binary.LittleEndian.PutUint64(s.Upper[16*i:], lo)
+	binary.LittleEndian.PutUint64(s.Upper[16*i+8:], hi)
 }
 
 // MXCSR returns the SSE control and status register.

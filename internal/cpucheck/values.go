@@ -90,6 +90,7 @@ func Floats(w int, modes []uint32) func(r *Rand, s *State) {
 	return func(r *Rand, s *State) {
 		Random(r, s)
 		r.fill(s.FX[160:416], kind)
+		r.fill(s.Upper[:], kind)
 		r.fill(s.Data[0x180:0x2a0], kind)
 		r.renew(kind)
 		if r.IntN(4) == 0 { // equal operands

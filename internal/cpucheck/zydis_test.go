@@ -39,7 +39,7 @@ func newZydis(t *testing.T) *zydis {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("gcc", "-O1", "-o", bin, src, "-lZydis").CombinedOutput(); err != nil {
-		t.Skipf("no gcc or no libzydis-dev: the decoder cannot be compared: %v\n%s", err, out)
+		t.Skipf("skipped: no gcc or no libzydis-dev: the decoder cannot be compared: %v\n%s", err, out)
 	}
 	cmd := exec.Command(bin)
 	in, err1 := cmd.StdinPipe()

@@ -50,6 +50,13 @@ func TestParse(t *testing.T) {
 		{"tests 0", &Request{Verb: VerbTests}},
 		{"tests 2 test_a b%2C%20c", &Request{Verb: VerbTests, Tests: []string{"test_a", "b, c"}}},
 		{"end", &Request{Verb: VerbEnd}},
+		{"step 0 0", &Request{Verb: VerbStep}},
+		{"step 4294967295 18446744073709551615", &Request{Verb: VerbStep, Step: math.MaxUint32, Opcode: math.MaxUint64}},
+		{"shape x 0 0", &Request{Verb: VerbShape, Shape: &Shape{Name: "x"}}},
+		{"shape x 2 4 $P =(a= @1 =)", &Request{Verb: VerbShape, Shape: &Shape{"x", 2, []Piece{{Kind: '$', Text: "P"}, {Kind: '=', Text: "(a="}, {Kind: '@', Part: 1}, {Kind: '=', Text: ")"}}}}},
+		{"judged own", &Request{Verb: VerbJudged, Text: "own"}},
+		{"function /m.py::f() m.f /m.py:3 (x:%20int) % 0 0 0", &Request{Verb: VerbFunction, Function: &Function{Run: "/m.py::f()", Name: "m.f", At: "/m.py:3", Signature: "(x: int)"}}},
+		{"function % m.f /m.py:3 % no%20value 1 x 2 KeyError m.E 1 m.E", &Request{Verb: VerbFunction, Function: &Function{Name: "m.f", At: "/m.py:3", Refused: "no value", Guessed: []string{"x"}, Promised: []string{"KeyError", "m.E"}, Own: []string{"m.E"}}}},
 		{"usage no%20test", &Request{Verb: VerbUsage, Text: "no test"}},
 	}
 	seen := map[Verb]bool{}
@@ -79,7 +86,8 @@ func TestParseRefuses(t *testing.T) {
 		"input x int 0 0 9223372036854775808\n", "input x bool 2\n", "input x choice 3 3\n", "input x choice 0 0\n", "input x choice 0 70000\n", "input x float 1\n", "input x float 2 0 1\n", "input x float nan 0 1\n", "input x float 0 -0 nan\n", "input x float -0 0 1\n", "input x float 0 1 0\n", "input x float 0 1e999 0\n",
 		"input x\x00 bool 1\n", "place 0  4096\n", "place -1 int1 4096\n", "place 0 % 4096\n", "bounds 1 9\n", "bounds 1 0\n", "bounds 18446744073709551615 2\n", "assume 1 -1\n", "assume - 4\n", "concretize - 0\n", "log -\n", "value 0\n", "value 0 99999999999 0\n", "value 0 8\n",
 		"expect\n", "expect %\n", "outcome ok T 1 0\n", "outcome exception % 1 0\n", "outcome crash T 1 0\n", "log x\n", "usage\n",
-		"returned\n", "returned -\n", "returned - x\n", "returned 1 99999999999\n", "frames\n", "frames -1\n", "frames 1\n", "frames 1 a b\n", "frames 2 a\n", "frames 1025\n", "frames 999999999\n", "tests\n", "tests 2 a\n", "tests 99999 a\n",
+		"returned\n", "returned -\n", "returned - x\n", "returned 1 99999999999\n", "frames\n", "frames -1\n", "frames 1\n", "frames 1 a b\n", "frames 2 a\n", "frames 1025\n", "frames 999999999\n", "tests\n", "step\n", "step 1\n", "step 4294967296 1\n", "step -1 1\n", "step 01 1\n", "step 1 1 1\n", "step x 1\n", "tests 2 a\n", "tests 99999 a\n",
+		"shape\n", "shape x\n", "shape x 1\n", "shape x -1 0\n", "shape x 1 1\n", "shape x 1 1 @1\n", "shape x 1 1 @-1\n", "shape x 1 1 @00\n", "shape x 1 1 @\n", "shape x 1 1 a\n", "shape x 1 1 %\n", "shape x 1 2 =a\n", "shape x 1 1 =%FF\n", "shape x 0 99999 =\n",
 	} {
 		if r, err := Parse([]byte(line)); err == nil {
 			t.Errorf("%q was accepted: %+v", line, r)
@@ -144,6 +152,24 @@ func randomRequest(r *rand.Rand) *Request {
 			in.Type = ChoiceType(5)
 		}
 		q.Input = in
+	case VerbShape:
+		q.Shape = &Shape{Name: text(0), Inputs: 1 + r.IntN(3)}
+		for range r.IntN(4) {
+			p := Piece{Kind: "=@$"[r.IntN(3)]}
+			if p.Kind == PieceInput {
+				p.Part = r.IntN(q.Shape.Inputs)
+			} else {
+				p.Text = text(0)
+			}
+			q.Shape.Code = append(q.Shape.Code, p)
+		}
+	case VerbFunction:
+		q.Function = &Function{Run: text(0), Name: text(0), At: text(1), Signature: text(0), Refused: text(0)}
+		for range r.IntN(3) {
+			q.Function.Guessed, q.Function.Promised = append(q.Function.Guessed, text(1)), append(q.Function.Promised, text(0))
+		}
+	case VerbStep:
+		q.Step, q.Opcode = r.Uint32(), r.Uint64()
 	case VerbPlace:
 		q.ID, q.Layout, q.Addr = r.IntN(100), text(1), r.Uint64()
 	case VerbValue:
@@ -172,7 +198,7 @@ func randomRequest(r *rand.Rand) *Request {
 		if r.IntN(2) == 0 {
 			q.Kind, q.Type = OutcomeAssertion, text(1)
 		}
-	case VerbUsage:
+	case VerbUsage, VerbJudged:
 		q.Text = text(0)
 	}
 	return q

@@ -294,60 +294,77 @@ func (in *Input) validate() error {
 	if err := in.Type.Validate(); err != nil {
 		return err
 	}
-	least, most := in.Lengths()
-	lo, hi := in.Range()
-	var want Type
-	n := len(in.DefaultBytes)
-	switch in.Kind {
-	case KindStr:
-		want = StrType(least, most, in.ASCII, in.NoNUL)
-		if !utf8.Valid(in.DefaultBytes) {
-			return fmt.Errorf("the default is not UTF-8")
-		}
-		n = utf8.RuneCount(in.DefaultBytes)
-		if in.ASCII && n != len(in.DefaultBytes) {
-			return fmt.Errorf("the default is not ASCII")
-		}
-		if in.NoNUL && bytes.IndexByte(in.DefaultBytes, 0) >= 0 {
-			return fmt.Errorf("the default has a NUL")
-		}
-	case KindBytes:
-		want = BytesType(least, most)
-	case KindInt:
-		want = IntType(lo, hi)
-	case KindBool:
-		want = BoolType()
-	case KindFloat:
-		lo, hi := in.Reals()
-		if v := in.DefaultFloat; math.IsNaN(v) || Order(v) < Order(lo) || Order(v) > Order(hi) {
-			return fmt.Errorf("the default %v is not within %v..%v", v, lo, hi)
-		}
-		want = Real{lo, hi}
-	case KindChoice:
-		c, ok := in.Type.(Choice)
-		if !ok {
-			return fmt.Errorf("the type tree is not that of %s", in.Kind)
-		}
-		for _, t := range c.Alternatives {
-			if t != nil {
-				return fmt.Errorf("choices have no values of their own in version %d", TreeVersion)
-			}
-		}
-	default:
+	rule, ok := inputRules[in.Kind]
+	if !ok {
 		return fmt.Errorf("unknown kind")
 	}
-	if want != nil && in.Type != want {
+	if !rule.typed(in) {
 		return fmt.Errorf("the type tree is not that of %s", in.Kind)
 	}
-	switch in.Kind {
-	case KindStr, KindBytes:
-		if n < least || n > most {
-			return fmt.Errorf("the default's length %d is not within %d..%d", n, least, most)
-		}
-		return nil
+	return rule.check(in)
+}
+
+// inputRule is what holds for the inputs of a kind.
+type inputRule struct {
+	typed func(in *Input) bool  // the type tree says what the other fields say
+	check func(in *Input) error // the default is one of the values
+}
+
+var inputRules = map[Kind]inputRule{
+	KindStr: {func(in *Input) bool {
+		least, most := in.Lengths()
+		return in.Type == StrType(least, most, in.ASCII, in.NoNUL)
+	}, (*Input).checkText},
+	KindBytes: {func(in *Input) bool {
+		least, most := in.Lengths()
+		return in.Type == BytesType(least, most)
+	}, func(in *Input) error { return in.checkLength(len(in.DefaultBytes)) }},
+	KindInt:    {func(in *Input) bool { return in.Type == IntType(in.Range()) }, (*Input).checkInt},
+	KindBool:   {func(in *Input) bool { return in.Type == BoolType() }, (*Input).checkInt},
+	KindFloat:  {func(in *Input) bool { lo, hi := in.Reals(); return in.Type == Real{lo, hi} }, (*Input).checkFloat},
+	KindChoice: {func(in *Input) bool { _, ok := in.Type.(Choice); return ok }, (*Input).checkChoice},
+}
+
+func (in *Input) checkText() error {
+	n := utf8.RuneCount(in.DefaultBytes)
+	switch {
+	case !utf8.Valid(in.DefaultBytes):
+		return fmt.Errorf("the default is not UTF-8")
+	case in.ASCII && n != len(in.DefaultBytes):
+		return fmt.Errorf("the default is not ASCII")
+	case in.NoNUL && bytes.IndexByte(in.DefaultBytes, 0) >= 0:
+		return fmt.Errorf("the default has a NUL")
 	}
-	if in.DefaultInt < lo || in.DefaultInt > hi {
+	return in.checkLength(n)
+}
+
+func (in *Input) checkLength(n int) error {
+	if least, most := in.Lengths(); n < least || n > most {
+		return fmt.Errorf("the default's length %d is not within %d..%d", n, least, most)
+	}
+	return nil
+}
+
+func (in *Input) checkInt() error {
+	if lo, hi := in.Range(); in.DefaultInt < lo || in.DefaultInt > hi {
 		return fmt.Errorf("the default %d is not within %d..%d", in.DefaultInt, lo, hi)
 	}
 	return nil
+}
+
+func (in *Input) checkFloat() error {
+	lo, hi := in.Reals()
+	if v := in.DefaultFloat; math.IsNaN(v) || Order(v) < Order(lo) || Order(v) > Order(hi) {
+		return fmt.Errorf("the default %v is not within %v..%v", v, lo, hi)
+	}
+	return in.checkInt()
+}
+
+func (in *Input) checkChoice() error {
+	for _, t := range in.Type.(Choice).Alternatives {
+		if t != nil {
+			return fmt.Errorf("choices have no values of their own in version %d", TreeVersion)
+		}
+	}
+	return in.checkInt()
 }

@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -38,6 +39,10 @@ const (
 	VerbUsage
 	VerbTests
 	VerbImmortal
+	VerbStep
+	VerbShape
+	VerbFunction
+	VerbJudged
 )
 
 // row describes one verb: its word, and the codec of its fields.
@@ -68,6 +73,12 @@ var verbs = [...]row{
 	VerbUsage:      {"usage", func(r *Request, f *fields) { r.Text = f.text("text") }, func(r *Request) []string { return []string{Quote(r.Text)} }},
 	VerbTests:      {"tests", func(r *Request, f *fields) { r.Tests = f.list("test", MaxTests) }, func(r *Request) []string { return formatList(r.Tests) }},
 	VerbImmortal:   {"immortal", func(r *Request, f *fields) { r.text(f, 0) }, formatSpan},
+	VerbStep: {"step", parseStep, func(r *Request) []string {
+		return []string{strconv.FormatUint(uint64(r.Step), 10), strconv.FormatUint(r.Opcode, 10)}
+	}},
+	VerbShape:    {"shape", parseShape, formatShape},
+	VerbFunction: {"function", parseFunction, formatFunction},
+	VerbJudged:   {"judged", func(r *Request, f *fields) { r.Text = f.text("text") }, func(r *Request) []string { return []string{Quote(r.Text)} }},
 }
 
 // MaxSpan bounds LEN where the protocol does not say at most 8.
@@ -90,25 +101,30 @@ const (
 	OutcomeException OutcomeKind = "exception"
 	OutcomeAssertion OutcomeKind = "assertion"
 	OutcomeExpected  OutcomeKind = "expected"
+	OutcomeExit      OutcomeKind = "exit" // the process is about to end with a status
 )
 
 // Request is one parsed request. Fields that the verb does not have are zero.
 type Request struct {
-	Verb    Verb
-	Version int      // hello
-	Input   *Input   // input; valid, ID 0
-	ID      int      // place, value, chosen: the input's
-	Layout  string   // place: a layout's name in the language's description
-	Addr    uint64   // place, bounds, symbolic, concretize, assume, log, chosen, returned, outcome, immortal: a guest address
-	Len     uint64   // bytes at Addr (not for place), or to be read (value)
-	Less    int64    // value: what is subtracted from the number
-	Inline  bool     // concretize, log, chosen, returned, outcome, immortal: the Len bytes follow the line, there is no Addr
-	Types   []string // expect: qualified names, at least one
-	Frames  []string // frames: FILE:LINE:FUNCTION, outermost first
-	Tests   []string // tests: the names
-	Kind    OutcomeKind
-	Type    string // outcome: qualified name, empty for ok
-	Text    string // usage; begin: the name of the test, or empty
+	Verb     Verb
+	Version  int      // hello
+	Input    *Input   // input; valid, ID 0
+	ID       int      // place, value, chosen: the input's
+	Layout   string   // place: a layout's name in the language's description
+	Addr     uint64   // place, bounds, symbolic, concretize, assume, log, chosen, returned, outcome, immortal: a guest address
+	Len      uint64   // bytes at Addr (not for place), or to be read (value)
+	Less     int64    // value: what is subtracted from the number
+	Inline   bool     // concretize, log, chosen, returned, outcome, immortal: the Len bytes follow the line, there is no Addr
+	Types    []string // expect: qualified names, at least one
+	Frames   []string // frames: FILE:LINE:FUNCTION, outermost first
+	Tests    []string // tests: the names
+	Kind     OutcomeKind
+	Type     string    // outcome: qualified name, empty for ok
+	Text     string    // usage, judged; begin: the name of the test, or empty
+	Step     uint32    // step: the number of the instruction that is about to be executed
+	Opcode   uint64    // step: what it does
+	Shape    *Shape    // shape
+	Function *Function // function
 }
 
 // Parse reads one request: a whole line with its '\n', as one write(2) gives it.
@@ -384,6 +400,14 @@ func formatInput(r *Request) []string {
 	return w
 }
 
+func parseStep(r *Request, f *fields) {
+	id := f.uint64("step")
+	if f.err == nil && id > math.MaxUint32 {
+		f.fail("step %d is above %d", id, uint32(math.MaxUint32))
+	}
+	r.Step, r.Opcode = uint32(id), f.uint64("opcode")
+}
+
 func parsePlace(r *Request, f *fields) {
 	r.ID = f.int("input")
 	r.Layout = f.text("layout")
@@ -466,7 +490,7 @@ func formatList(list []string) []string {
 func parseOutcome(r *Request, f *fields) {
 	r.Kind = OutcomeKind(f.next("kind"))
 	switch r.Kind {
-	case OutcomeOK, OutcomeException, OutcomeAssertion, OutcomeExpected:
+	case OutcomeOK, OutcomeException, OutcomeAssertion, OutcomeExpected, OutcomeExit:
 	default:
 		f.fail("unknown kind %.40q", string(r.Kind))
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,30 @@ func Read(path string) ([]byte, error) {
 	}
 }
 
+// Map maps f, a regular file of size bytes that nobody writes to any more; release unmaps it.
+func Map(f *os.File, size int64) (data []byte, release func(), err error) {
+	data, err = unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_PRIVATE)
+	return data, func() { unix.Munmap(data) }, err
+}
+
+// Copy returns what f holds, some size bytes, in a temporary file that has no name.
+func Copy(f *os.File, size int64) (*os.File, error) {
+	dir := os.TempDir()
+	if uint64(size) > Room(dir)/2 {
+		return nil, unix.ENOSPC
+	}
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	out := os.NewFile(uintptr(fd), dir)
+	if _, err = io.Copy(out, f); err != nil {
+		out.Close()
+		return nil, err
+	}
+	return out, nil
+}
+
 // TempPrefix begins the names of files that Replace has not finished.
 const TempPrefix = ".new-"
 
@@ -96,6 +121,15 @@ func Replace(dir, name string, b []byte, mode os.FileMode) error {
 	return os.Rename(f.Name(), filepath.Join(dir, name))
 }
 
+// Room is how many bytes the user may still write below dir; the most there are where that is not known.
+func Room(dir string) uint64 {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil || st.Blocks == 0 { // none are counted
+		return math.MaxUint64
+	}
+	return st.Bavail * uint64(st.Bsize)
+}
+
 // tempPrefix begins the names of temporary folders.
 const tempPrefix = "symchef-"
 
@@ -118,12 +152,24 @@ func Temp(what string) (dir string, remove func(), err error) {
 		if err != nil {
 			continue // another's sweep was quicker
 		}
+		live.Store(dir, true)
 		return dir, func() {
 			wipe(dir)
+			live.Delete(dir)
 			lock.Close()
 		}, nil
 	}
 	return "", nil, fmt.Errorf("no temporary folder can be made in %s: %w", os.TempDir(), reason(err))
+}
+
+var live sync.Map // temporary folders of this process
+
+// Clear removes all that Temp has made, for a process that ends without waiting for who uses them.
+func Clear() {
+	live.Range(func(dir, _ any) bool {
+		wipe(dir.(string))
+		return true
+	})
 }
 
 func reason(err error) error {

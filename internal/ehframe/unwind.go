@@ -135,85 +135,88 @@ func (e *entry) at(pc uint64) (w row, ok bool) {
 
 // run executes a program for code that begins at loc as far as it is about pc; initial is what restoring restores.
 func (c *common) run(program []byte, loc, pc uint64, w *row, initial row) bool {
-	var saved []row
-	r := reader{b: program}
-	set := func(column uint64, how how, offset int64) bool {
-		if column >= Columns {
-			return how != other // one that nobody asks for
-		}
-		w.rules[column] = rule{how, offset}
-		return true
-	}
+	r := &runner{common: c, reader: reader{b: program}, row: w, initial: initial}
 	for len(r.b) > 0 {
-		op, ok := r.byte(), true
+		op := r.byte()
 		low := uint64(op & 0x3f)
-		advance := uint64(0)
+		r.advance = 0
+		ok := true
 		switch op & 0xc0 {
 		case opAdvance:
-			advance, op = low, opNop
+			r.advance = low
 		case opOffset:
-			ok, op = set(low, at, int64(r.uleb())*c.data), opNop
+			ok = r.set(low, at, int64(r.uleb())*c.data)
 		case opRestore:
-			if low < Columns {
-				w.rules[low] = initial.rules[low]
-			}
-			op = opNop
+			r.restore(low)
+		default:
+			do := instructions[op]
+			ok = do != nil && do(r)
 		}
-		switch op {
-		case opNop:
-		case opAdvance1:
-			advance = uint64(r.byte())
-		case opAdvance2:
-			advance = uint64(binary.LittleEndian.Uint16(r.bytes(2)))
-		case opAdvance4:
-			advance = uint64(binary.LittleEndian.Uint32(r.bytes(4)))
-		case opOffsetExtended:
-			column := r.uleb()
-			ok = set(column, at, int64(r.uleb())*c.data)
-		case opOffsetSigned:
-			column := r.uleb()
-			ok = set(column, at, r.sleb()*c.data)
-		case opValOffset:
-			column := r.uleb()
-			ok = set(column, equal, int64(r.uleb())*c.data)
-		case opValOffsetSigned:
-			column := r.uleb()
-			ok = set(column, equal, r.sleb()*c.data)
-		case opRegister:
-			column, from := r.uleb(), r.uleb()
-			ok = from < Columns && set(column, other, int64(from))
-		case opRestoreExtended:
-			if column := r.uleb(); column < Columns {
-				w.rules[column] = initial.rules[column]
-			}
-		case opUndefined:
-			ok = set(r.uleb(), undefined, 0)
-		case opSame:
-			ok = set(r.uleb(), same, 0)
-		case opRemember:
-			saved = append(saved, *w)
-		case opRestoreState:
-			if ok = len(saved) > 0; ok {
-				*w, saved = saved[len(saved)-1], saved[:len(saved)-1]
-			}
-		case opDefCFA:
-			w.column, w.offset = r.uleb(), int64(r.uleb())
-		case opDefCFASigned:
-			w.column, w.offset = r.uleb(), r.sleb()*c.data
-		case opDefRegister:
-			w.column = r.uleb()
-		case opDefOffset:
-			w.offset = int64(r.uleb())
-		case opDefOffsetSigned:
-			w.offset = r.sleb() * c.data
-		case opArgsSize:
-			r.uleb()
-		default: // DW_CFA_set_loc, and expressions
-			return false
-		}
-		if loc += advance * c.code; !ok || advance > 0 && loc > pc {
+		if loc += r.advance * c.code; !ok || r.advance > 0 && loc > pc {
 			return ok
 		}
 	}
 	return true
+}
+
+// runner is a program that runs.
+type runner struct {
+	*common
+	reader
+	*row
+	initial row
+	saved   []row
+	advance uint64 // of the instruction that runs
+}
+
+// set gives column a rule; false where that is not supported.
+func (r *runner) set(column uint64, how how, offset int64) bool {
+	if column >= Columns {
+		return how != other // one that nobody asks for
+	}
+	r.rules[column] = rule{how, offset}
+	return true
+}
+
+func (r *runner) restore(column uint64) {
+	if column < Columns {
+		r.rules[column] = r.initial.rules[column]
+	}
+}
+
+// instructions are those of one byte; what is not here, DW_CFA_set_loc and expressions, is not supported.
+var instructions = map[byte]func(*runner) bool{
+	opNop:      func(*runner) bool { return true },
+	opAdvance1: func(r *runner) bool { r.advance = uint64(r.byte()); return true },
+	opAdvance2: func(r *runner) bool { r.advance = uint64(binary.LittleEndian.Uint16(r.bytes(2))); return true },
+	opAdvance4: func(r *runner) bool { r.advance = uint64(binary.LittleEndian.Uint32(r.bytes(4))); return true },
+
+	opOffsetExtended:  func(r *runner) bool { return r.set(r.uleb(), at, int64(r.uleb())*r.data) },
+	opOffsetSigned:    func(r *runner) bool { return r.set(r.uleb(), at, r.sleb()*r.data) },
+	opValOffset:       func(r *runner) bool { return r.set(r.uleb(), equal, int64(r.uleb())*r.data) },
+	opValOffsetSigned: func(r *runner) bool { return r.set(r.uleb(), equal, r.sleb()*r.data) },
+	opRegister: func(r *runner) bool {
+		column, from := r.uleb(), r.uleb()
+		return from < Columns && r.set(column, other, int64(from))
+	},
+	opRestoreExtended: func(r *runner) bool { r.restore(r.uleb()); return true },
+	opUndefined:       func(r *runner) bool { return r.set(r.uleb(), undefined, 0) },
+	opSame:            func(r *runner) bool { return r.set(r.uleb(), same, 0) },
+
+	opRemember: func(r *runner) bool { r.saved = append(r.saved, *r.row); return true },
+	opRestoreState: func(r *runner) bool {
+		last := len(r.saved) - 1
+		if last < 0 {
+			return false
+		}
+		*r.row, r.saved = r.saved[last], r.saved[:last]
+		return true
+	},
+
+	opDefCFA:          func(r *runner) bool { r.column, r.offset = r.uleb(), int64(r.uleb()); return true },
+	opDefCFASigned:    func(r *runner) bool { r.column, r.offset = r.uleb(), r.sleb()*r.data; return true },
+	opDefRegister:     func(r *runner) bool { r.column = r.uleb(); return true },
+	opDefOffset:       func(r *runner) bool { r.offset = int64(r.uleb()); return true },
+	opDefOffsetSigned: func(r *runner) bool { r.offset = r.sleb() * r.data; return true },
+	opArgsSize:        func(r *runner) bool { r.uleb(); return true },
 }

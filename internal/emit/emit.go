@@ -1,7 +1,7 @@
 // Package emit writes the test cases of a run as a test file of the language,
 // which runs without symchef.
 //
-//	err := emit.Write(os.Stdout, "pytest", "/t/test_email_generated.py", reader.Summary.Target, tests, nil)
+//	err := emit.Write(os.Stdout, format, "/t/test_email_generated", reader.Summary.Target, tests, nil)
 //
 // Findings are marked as expected to fail, so that the file is green until
 // they are fixed, and red (a strict xfail) afterwards.
@@ -13,7 +13,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -65,11 +68,31 @@ func (w *writer) template(file string) (*template.Template, error) {
 // file is what the templates see; strings named as code are of the language.
 type file struct {
 	Test, File, Name, Count string
+	Interpreter             string // that of a virtual environment, if the run's was one; else empty
+	Started                 string // the interpreter of the run; empty: it is not told
 	Locate                  string // code: the path of the tested file
 	Function                string // code: name of the test function
 	StandIn                 string // code
 	Cases                   []entry
 	Omitted                 []string // comments
+
+	tests  []testcase.Test
+	tested []byte // the tested file
+}
+
+// Raised reports whether a case ends by an exception of a type that the pattern fits (path.Match).
+func (f *file) Raised(pattern string) (bool, error) {
+	for _, t := range f.tests {
+		if fits, err := path.Match(pattern, string(t.Outcome.Type)); fits || err != nil {
+			return fits, err
+		}
+	}
+	return false, nil
+}
+
+// Mentions reports whether the tested file has text that the regular expression fits.
+func (f *file) Mentions(pattern string) (bool, error) {
+	return regexp.Match(pattern, f.tested)
 }
 
 // entry is one test case.
@@ -78,7 +101,7 @@ type entry struct {
 	Name    string // see ordered
 	Inputs  string // code: a table by name
 	Raises  string // code: nothing or a string
-	Told    bool   // what the test returns is known
+	Told    bool   // what the test returns is known, or the status with which what it raises ends the program
 	Returns string // code: that, if it is
 	Type    string // the type of a finding's exception; empty: it has none
 	Finding string // empty if the case passes
@@ -86,6 +109,22 @@ type entry struct {
 	// NotRun says why the case is listed but not run: it would end the test
 	// runner itself, or hang it. Empty otherwise.
 	NotRun string
+}
+
+// started is the interpreter of g.
+func started(g testcase.Target) string {
+	if len(g.Argv) == 0 {
+		return ""
+	}
+	return g.Argv[0]
+}
+
+// environment is the interpreter of g if it is started in a virtual environment: another one does not see its packages.
+func environment(d *interp.Desc, g testcase.Target) string {
+	if len(g.Argv) == 0 || d.Environment(g.Argv[0]) == "" {
+		return ""
+	}
+	return g.Argv[0]
 }
 
 // Write writes the test cases of a target in a format of its language. name is the
@@ -102,7 +141,11 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 	}
 	at := slices.IndexFunc(d.Formats, func(r interp.Format) bool { return r.Name == string(f) })
 	if at < 0 {
-		return fmt.Errorf("no format %q for tests in %s; there are: %v and corpus", f, g.Kind, Formats())
+		var names []string
+		for _, r := range d.Formats {
+			names = append(names, r.Name)
+		}
+		return fmt.Errorf("no format %q for tests in %s; there are: %s", f, g.Kind, strings.Join(append(names, "corpus"), ", "))
 	}
 	if g.Name == "" {
 		return fmt.Errorf("the run ended before the test in %s began: there are no test cases", g.Path)
@@ -128,9 +171,12 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 	}
 	out := file{
 		Test: printable(filepath.Base(g.Path) + "::" + g.Name), File: printable(shown), Name: g.Name,
-		Locate: lang.locate(name, g.Path), StandIn: string(standIn),
-		Function: "test_" + strings.TrimPrefix(ident(g.Name), "test_"),
+		Locate: lang.locate(name, g.Path), StandIn: string(standIn), Interpreter: printable(environment(d, g)),
+		Started:  printable(started(g)),
+		Function: "test_" + strings.TrimPrefix(ident(strings.TrimSuffix(g.Name, "()")), "test_"),
 	}
+	out.tests = tests
+	out.tested, _ = os.ReadFile(g.Path) // where it is gone nothing is mentioned
 	findings := 0
 	sorted, names := ordered(tests, lang)
 	for i, t := range sorted {
@@ -155,15 +201,26 @@ func Write(w io.Writer, f Format, name string, g testcase.Target, tests []testca
 		return noCase(out.Omitted)
 	}
 	out.Count = fmt.Sprintf("Cases: %d. Findings among them, expected to fail until they are fixed: %d.", len(out.Cases), findings)
-	return format.Execute(w, out)
+	return format.Execute(w, &out)
 }
+
+// ErrNoCase says that a run has no test case to write.
+var ErrNoCase = errors.New("there is no test case to write")
+
+// errNoneFit is the same of test cases that cannot be written.
+var errNoneFit = noneFit{}
+
+type noneFit struct{}
+
+func (noneFit) Error() string        { return "no test case can be written" }
+func (noneFit) Is(target error) bool { return target == ErrNoCase }
 
 // noCase says that there is nothing to write.
 func noCase(omitted []string) error {
 	if len(omitted) == 0 {
-		return errors.New("there is no test case to write")
+		return ErrNoCase
 	}
-	return fmt.Errorf("no test case can be written: %s", strings.Join(omitted, "; "))
+	return fmt.Errorf("%w: %s", errNoneFit, strings.Join(omitted, "; "))
 }
 
 // omit says why t cannot be a case of a test file, or is empty.
@@ -186,10 +243,14 @@ func (w *writer) newEntry(t testcase.Test) (entry, error) {
 	if t.Outcome.Kind == testcase.OK {
 		e.Returns, e.Told = w.returned(t.Returned)
 	}
-	if k := t.Outcome.Kind; k == testcase.Crash || k == testcase.Hang || t.Outcome.ExitStatus != 0 || k == testcase.Exit {
-		e.NotRun = t.Outcome.String()
+	asked := t.Outcome.Kind == testcase.Exit && t.Outcome.Type != "" // a test runner can catch that
+	if k := t.Outcome.Kind; k == testcase.Crash || k == testcase.Hang || !asked && (t.Outcome.ExitStatus != 0 || k == testcase.Exit) {
+		e.NotRun = testcase.Visible(t.Outcome.String())
 	}
 	switch {
+	case asked:
+		e.Raises = w.code(textRule, t.Outcome.Type)
+		e.Returns, e.Told = w.code(integerRule, int64(t.Outcome.ExitStatus)), true
 	case t.Outcome.Kind == testcase.Expected:
 		e.Raises = w.code(textRule, string(t.Outcome.Type))
 	case t.Outcome.Failing():
@@ -197,7 +258,7 @@ func (w *writer) newEntry(t testcase.Test) (entry, error) {
 		if w.folder != "" { // it may be another elsewhere
 			o.Message = strings.ReplaceAll(o.Message, w.folder, "")
 		}
-		e.Finding, e.Type = o.String(), string(o.Type)
+		e.Finding, e.Type = testcase.Visible(o.String()), string(o.Type)
 		e.Comment = oneLine(e.Finding)
 	}
 	return e, nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"symchef/internal/interp"
 	"symchef/internal/testcase"
@@ -112,6 +113,8 @@ func TestGolden(t *testing.T) {
 			g.Kind, g.Path = "lua", "/tests/mail.lua"
 		case Testthat:
 			g.Kind, g.Path = "r", "/tests/mail.R"
+		case "tcltest":
+			g.Kind, g.Path = "tcl", "/tests/mail.tcl"
 		}
 		if err := Write(&b, f, "/tests/out/generated.py", g, sample("test_mail.Bad"), map[string]string{"t3": "unstable in replay: no\none knows"}); err != nil {
 			t.Fatal(err)
@@ -375,7 +378,7 @@ def test_value(n: symchef.Int(0, 10)): return VALUES[n]
 	}{
 		{"n0:", "None"}, {"s9:it's \xc3\xa9\n\\", `'it\'s é\n\\'`}, {"b3:'\x00\xff", `b'\'\x00\xff'`},
 		{"i9:\x00\x00\x00\x00\x00\x00\x00\x00\xc0", "-1180591620717411303424"}, {"f8:\x35\x58\x00\x66\x2d\xeb\x41\x7e", "1.5e+300"}, {"f8:\x00\x00\x00\x00\x00\x00\x00\x80", "-0.0"},
-		{"l3:i1:\x01(1:i1:\x02(0:", "[1, (2,), ()]"}, {"{2:s1:k<1:T0:(2:i1:\x01s1:a<0:", "{'k': {True}, (1, 'a'): set()}"}, {"<1:s1:a", "{'a'}"}, {"s7:another", "'another'"}, {"o6:object", "..."},
+		{"l3:i1:\x01(1:i1:\x02(0:", "[1, (2,), ()]"}, {"{2:s1:k<1:T0:(2:i1:\x01s1:a<0:", "{'k': {True}, (1, 'a'): set()}"}, {"k1:o9:frozenset<1:s1:a", "frozenset({'a'})"}, {"s7:another", "'another'"}, {"o6:object", "..."},
 	}
 	for v, want := range map[testcase.Value]bool{"z0:": false, "l1:z0:": false, "f8:\x00\x00\x00\x00\x00\x00\xf8\x7f": false, "<1:<0:": false, "{1:(1:<0:n0:": false, "s1:\xff": false, "": false, "{1:n0:<1:n0:": true} {
 		if _, ok := v.Literal(); ok != want {
@@ -384,7 +387,7 @@ def test_value(n: symchef.Int(0, 10)): return VALUES[n]
 	}
 	var tests []testcase.Test
 	for i, v := range values {
-		if got, _ := v.value.Literal(); v.literal != "..." && got != v.literal {
+		if got, _ := v.value.Literal("frozenset"); v.literal != "..." && got != v.literal {
 			t.Errorf("%q: %s, want %s", string(v.value), got, v.literal)
 		}
 		tests = append(tests, testcase.Test{ID: fmt.Sprint("t", i), Inputs: []testcase.Input{testcase.Int("n", int64(i))},
@@ -404,6 +407,73 @@ def test_value(n: symchef.Int(0, 10)): return VALUES[n]
 		out, _ := cmd.CombinedOutput()
 		if want := map[Format]string{Pytest: "1 failed, 10 passed", Unittest: "FAILED (failures=1)"}[f]; !strings.Contains(string(out), want) || !strings.Contains(string(out), "returned 'other', not 'another'") {
 			t.Errorf("%s: %s", f, out)
+		}
+	}
+}
+
+// What a test runner shows of a finding is safe for a terminal.
+func TestFindingsAreVisible(t *testing.T) {
+	g := testcase.Target{Kind: "python", Path: "/t/test_a.py", Name: "test_a"}
+	var tests []testcase.Test
+	for _, o := range []testcase.Outcome{{Kind: testcase.Exception, Type: "E", Message: "é\\n\none\x1b[31mred\u202e"}, {Kind: testcase.Hang, Message: "é\\n\none\x1b[31mred\u202e"}} {
+		x := testcase.Test{ID: fmt.Sprint("t", len(tests)+1)}
+		x.Outcome = o
+		tests = append(tests, x)
+	}
+	for _, f := range []Format{"pytest", "unittest"} {
+		var b bytes.Buffer
+		if err := Write(&b, f, "", g, tests, nil); err != nil {
+			t.Fatal(err)
+		}
+		// As code: each backslash is one of the text.
+		if n := strings.Count(b.String(), `\\n\\none\\x1b[31mred\\u202e`); n < 2 || strings.Contains(b.String(), `[^\\]\x1b`) {
+			t.Errorf("%s: %d\n%s", f, n, b.String()[:min(b.Len(), 3000)])
+		}
+	}
+}
+
+// An emitted file finds a tested file whose path is not UTF-8, and is UTF-8 itself.
+func TestPathOfBytes(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "d\xff\xc3\xa9")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Skip("skipped: ", err)
+	}
+	for _, l := range []struct {
+		kind, file, text string
+		format           Format
+		run              []string
+	}{
+		{"python", "test_\xfe.py", "import symchef\ndef test_value(n: symchef.Int(0, 3)): return n\n", Unittest, []string{"python3", "emitted"}},
+		{"lua", "t\xfe.lua", "local symchef = require 'symchef'\nfunction test_value() return symchef.integer('n', 0, 3) end\n", Busted, []string{"busted", "emitted"}},
+		{"r", "t\xfe.R", "test_value <- function() symchef$integer('n', 0L, 3L)\n", Testthat, []string{"Rscript", "-e", "testthat::test_file('emitted', reporter = 'stop')"}},
+	} {
+		if err := os.WriteFile(filepath.Join(folder, l.file), []byte(l.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		width := 8
+		if l.kind == "r" {
+			width = 4
+		}
+		test := testcase.Test{ID: "t1", Inputs: []testcase.Input{testcase.Int("n", 2)}, Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.OK},
+			Returned: testcase.Value(fmt.Sprintf("i%d:\x02", width) + strings.Repeat("\x00", width-1))}}
+		if err := Write(&b, l.format, filepath.Join(dir, "emitted"), testcase.Target{Kind: testcase.TargetKind(l.kind), Path: filepath.Join(folder, l.file), Name: "test_value"}, []testcase.Test{test}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !utf8.ValidString(b.String()) {
+			t.Errorf("%s: it is not UTF-8", l.kind)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "emitted"), []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := exec.LookPath(l.run[0]); err != nil {
+			continue
+		}
+		cmd := exec.Command(l.run[0], l.run[1:]...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "LC_ALL=C.UTF-8")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", l.kind, err, out)
 		}
 	}
 }

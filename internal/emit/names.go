@@ -48,7 +48,9 @@ func nameOf(t testcase.Test, w *writer) string {
 	o := t.Outcome
 	if n := len(t.Frames); n > 0 { // the place, with which some languages begin a message, is where the file is
 		for at := t.Frames[n-1]; at != ""; at = at[:max(0, strings.LastIndexByte(at, ':'))] {
-			o.Message = strings.TrimPrefix(o.Message, at+": ")
+			for strings.HasPrefix(o.Message, at+": ") { // an error that is passed on may have it twice
+				o.Message = o.Message[len(at)+2:]
+			}
 		}
 	}
 	kind := string(o.Type)

@@ -180,7 +180,8 @@ func Corpus(tests []testcase.Test) (map[string][]byte, error) {
 		if omit(t) != "" {
 			continue
 		}
-		for k, in := range t.Inputs {
+		inputs := testcase.Flat(t.Inputs)
+		for k, in := range inputs {
 			b, err := in.Bytes()
 			if err != nil {
 				return nil, err
@@ -189,9 +190,9 @@ func Corpus(tests []testcase.Test) (map[string][]byte, error) {
 				b = []byte(strings.Trim(string(in.Value), `"`)) // a number, or a truth
 			}
 			name := names[i]
-			if len(t.Inputs) > 1 {
+			if len(inputs) > 1 {
 				folder := slug(in.Name)
-				if folder == "" || slices.ContainsFunc(t.Inputs[:k], func(x testcase.Input) bool { return slug(x.Name) == folder }) {
+				if folder == "" || slices.ContainsFunc(inputs[:k], func(x testcase.Input) bool { return slug(x.Name) == folder }) {
 					folder = fmt.Sprintf("%s_%d", folder, k+1)
 				}
 				name = folder + "/" + name

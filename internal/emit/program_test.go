@@ -83,12 +83,7 @@ func TestProgram(t *testing.T) {
 	}
 	g := testcase.Target{Kind: testcase.Program, Path: prog, Argv: []string{"ec ho", "-v", "x"}, Env: []string{"PATH=/usr/bin", "MODE=x"}, Cwd: dir}
 	tests := programCases()
-	commands := map[Format][]string{Shell: {"sh"}}
-	if p := pytestPython(); p != "" {
-		commands[Pytest] = []string{p, "-m", "pytest", "-q", "-p", "no:cacheprovider"}
-	} else {
-		t.Log("skipped: running the pytest file (pytest is not installed)")
-	}
+	commands := programRunners(t)
 	for f, command := range commands {
 		file := filepath.Join(dir, "test_cases_"+string(f)+".py")
 		run := func() (string, error) {
@@ -112,6 +107,16 @@ func TestProgram(t *testing.T) {
 		want := map[Format]string{Shell: fmt.Sprintf("1..%d\n", 3*n-1), Pytest: fmt.Sprintf("%d passed, %d xfailed", 2*n-1, n)}[f]
 		if out, err := run(); err != nil || !strings.Contains(out, want) || f == Shell && (strings.Count(out, "\nok ") != 2*n-1 || strings.Count(out, "# TODO crash SIGABRT") != n) {
 			t.Errorf("%s: %v, want %s\n%s", f, err, want, out)
+		}
+		if bash, err := exec.LookPath("bash"); err == nil && f == Shell { // it tells of killed children
+			command = []string{bash}
+			out, _ := run()
+			command = commands[f]
+			for line := range strings.Lines(out) {
+				if !strings.HasPrefix(line, "ok ") && !strings.HasPrefix(line, "not ok ") && !strings.HasPrefix(line, "1..") {
+					t.Errorf("a line that is none of TAP: %q", line)
+				}
+			}
 		}
 		for _, changed := range [][2]string{{"abort()", "return 0"}, {"? 7 : 0", "? 8 : 0"}, {`"%s|"`, `"%s;"`}} {
 			build(strings.Replace(echo, changed[0], changed[1], 1))
@@ -151,12 +156,7 @@ int main(void) {
 	g := testcase.Target{Kind: testcase.Program, Path: prog, Argv: []string{prog}, Cwd: dir}
 	out := "out\n"
 	tests := []testcase.Test{{ID: "t000001", Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.OK}, OutputSHA256: testcase.OutputDigest([]byte(out)), OutputBytes: int64(len(out))}}}
-	commands := map[Format][]string{Shell: {"sh"}}
-	if p := pytestPython(); p != "" {
-		commands[Pytest] = []string{p, "-m", "pytest", "-q", "-p", "no:cacheprovider"}
-	} else {
-		t.Log("skipped: running the pytest file (pytest is not installed)")
-	}
+	commands := programRunners(t)
 	for f, command := range commands {
 		var b bytes.Buffer
 		file := filepath.Join(t.TempDir(), "test_orphan.py")
@@ -207,7 +207,7 @@ func TestNames(t *testing.T) {
 		mk("t8", "x", testcase.Outcome{Kind: testcase.OK}, "n0:"),
 		mk("t9", "\x00", testcase.Outcome{Kind: testcase.Crash, Signal: "SIGSEGV"}, ""),
 	}
-	lua := mk("t10", "lua", testcase.Outcome{Kind: testcase.Exception, Type: "error", Message: "/a b/c.lua:7: too long"}, "")
+	lua := mk("t10", "lua", testcase.Outcome{Kind: testcase.Exception, Type: "error", Message: "/a b/c.lua:7: /a b/c.lua:7: too long"}, "")
 	lua.Frames = []string{"/a b/c.lua:9:test", "/a b/c.lua:7:check"}
 	tests = append(tests, lua)
 	want := "crashes_SIGSEGV raises_x_long_long_long_long_long_long_long_long_long_long_l raises_ValueError_no_after_three raises_error_too_long raises_Odd_for_B raises_Odd_for_b_2 " +

@@ -2,8 +2,11 @@ package emit
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -11,18 +14,21 @@ import (
 	"symchef/internal/testcase"
 )
 
-// How a language writes what a test returned (testcase.Value), more rules of emit/values.tmpl. A language without the first has its values written as
-// Value.String does, whose notation is Python's. A rule may have a second one for people, called NAME shown, where its code is hard to read.
+// How a language writes what a test returned (testcase.Value), more rules of emit/values.tmpl. A language whose code is the notation of Value.String has the
+// first in place of the others; with neither that nor the second what is returned is not told. A rule may have a second one for people, called NAME shown, where its code is hard to read.
 const (
-	listRule   = "list"   // sequence
-	tupleRule  = "tuple"  // sequence
-	mapRule    = "map"    // []pair
-	setRule    = "set"    // sequence
-	objectRule = "object" // a string: what an object is called
-	nanRule    = "nan"    // uint32, the low half of a double that is no number
-	octetsRule = "octets" // a string that is not UTF-8
-	untoldRule = "untold" // nothing: code for a value that is not told, or that no rule is for
-	optionRule = "option" // option: code for a choice that has no other; inputs need it
+	literalRule = "literal" // a string: a whole value in the notation of Value.String, if that is code (Value.Literal)
+	makesRule   = "makes"   // nothing: names of types, code that makes an object of what it is made of, for literal
+	listRule    = "list"    // sequence
+	tupleRule   = "tuple"   // sequence
+	mapRule     = "map"     // []pair
+	setRule     = "set"     // sequence
+	objectRule  = "object"  // a string: what an object is called
+	kindRule    = "kind"    // kind: an object of a type by what it is made of
+	nanRule     = "nan"     // uint32, the low half of a double that is no number
+	octetsRule  = "octets"  // a string that is not UTF-8
+	untoldRule  = "untold"  // nothing: code for a value that is not told, or that no rule is for
+	optionRule  = "option"  // option: code for a choice that has no other; inputs need it
 )
 
 // sequence are the elements of a structure, code each; Names are those of the objects among them. Alike: all are leaves of one kind, but for objects.
@@ -30,6 +36,9 @@ type sequence struct {
 	Values, Names []string
 	Alike         bool
 }
+
+// kind is the name of a type, and code for what an object of it is made of.
+type kind struct{ Name, Value string }
 
 // pair is a key with its value, code both. Text is the key itself if it is a text.
 type pair struct {
@@ -43,7 +52,16 @@ type option struct{ Index, Position int }
 // returned is code for v; false if there is none that says more than that there is a value.
 func (w *writer) returned(v testcase.Value) (string, bool) {
 	if w.rules.Lookup(listRule) == nil {
-		return v.Literal()
+		makes := ""
+		if w.rules.Lookup(makesRule) != nil {
+			makes, _ = w.apply(makesRule, nil)
+		}
+		text, ok := v.Literal(strings.Fields(makes)...)
+		if !ok || w.rules.Lookup(literalRule) == nil {
+			return "", false
+		}
+		code, err := w.apply(literalRule, text)
+		return code, err == nil
 	}
 	n, ok := v.Node()
 	if !ok {
@@ -73,6 +91,42 @@ func Shown(kind testcase.TargetKind, v testcase.Value) string {
 		return s
 	}
 	return v.String()
+}
+
+// ShownReal is v in the words of the language of kind, for people.
+func ShownReal(kind testcase.TargetKind, v float64) string {
+	bits := binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
+	return Shown(kind, testcase.Value(fmt.Sprintf("%c8:%s", testcase.TokenFloat, bits)))
+}
+
+// ShownTruth is v in the words of the language of kind, for people.
+func ShownTruth(kind testcase.TargetKind, v bool) string {
+	if d, known := interp.ByName(string(kind)); known {
+		if w, err := writerOf(d); err == nil {
+			if s, err := w.apply(truthRule, v); err == nil {
+				return s
+			}
+		}
+	}
+	return fmt.Sprint(v)
+}
+
+// ShowsAll reports whether Shown tells v from other values: no part of it is named by its type alone, as <TYPE>, or left out.
+func ShowsAll(kind testcase.TargetKind, v testcase.Value) bool {
+	n, ok := v.Node()
+	return ok && showsAll(kind, n)
+}
+
+func showsAll(kind testcase.TargetKind, n testcase.Node) bool {
+	switch n.Token {
+	case testcase.TokenCut:
+		return false
+	case testcase.TokenKind: // the name of the type itself is told by that
+		return len(n.Values) == 2 && (n.Values[1].Token == testcase.TokenObject || showsAll(kind, n.Values[1]))
+	case testcase.TokenObject:
+		return !strings.HasPrefix(Shown(kind, testcase.Value(fmt.Sprintf("%c%d:%s", testcase.TokenObject, len(n.Bytes), n.Bytes))), "<")
+	}
+	return !slices.ContainsFunc(n.Values, func(v testcase.Node) bool { return !showsAll(kind, v) })
 }
 
 // writers are those that have been made, by *interp.Desc; their rules do not change.
@@ -170,6 +224,15 @@ func (r *returned) value(n testcase.Node) string {
 		return r.mapping(n)
 	case testcase.TokenObject:
 		return r.leaf(objectRule, n.Bytes, "<"+printable(n.Bytes)+">")
+	case testcase.TokenKind:
+		if len(n.Values) == 2 {
+			k := kind{printable(n.Values[0].Bytes), r.value(n.Values[1])}
+			return r.leaf(kindRule, k, k.Name+"("+k.Value+")")
+		}
+	case testcase.TokenLong:
+		if r.shown && len(n.Values) == 3 {
+			return r.value(n.Values[0]) + "...(" + r.value(n.Values[1]) + " in all, " + r.value(n.Values[2]) + ")"
+		}
 	}
 	if r.shown {
 		return "..."

@@ -10,10 +10,32 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"symchef/internal/interp"
 	"symchef/internal/testcase"
 	"symchef/languages"
 )
+
+// A language has what was returned as code by rules of its own, or says that its code is our notation; else there is none, and not that of another language.
+func TestReturnedWithoutRules(t *testing.T) {
+	const list = testcase.Value("l2:T0:n0:")
+	for _, c := range []struct {
+		more, want string
+	}{
+		{"", ""}, {`{{define "literal"}}{{.}}{{end}}`, "[True, None]"}, {`{{define "literal"}}({{.}}){{end}}`, "([True, None])"},
+		{`{{define "list"}}{{range .Values}}{{.}};{{end}}{{end}}{{define "truth"}}{{.}}{{end}}{{define "none"}}nil{{end}}{{define "untold"}}?{{end}}`, "true;nil;"},
+	} {
+		files := fstest.MapFS{"emit/values.tmpl": {Data: []byte(c.more + ` `)}}
+		w, err := newWriter(&interp.Desc{Language: "x", Folder: languages.Folder{Name: "x", Files: files}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := w.returned(list); got != c.want || ok != (c.want != "") {
+			t.Errorf("%s: %q, %v", c.more, got, ok)
+		}
+	}
+}
 
 // returnedRow is a value that a test returns: as the test writes it, as it is shown, and others that an emitted case must not take for it.
 type returnedRow struct {
@@ -27,23 +49,30 @@ var luaReturned = []returnedRow{
 	{`"it's \195\169\n"`, `"it's é\n"`, []string{`"it's"`}}, {`"\255\0"`, `"\255\000"`, []string{`"\254\0"`}}, {`{}`, `{}`, []string{`{ 1 }`, `{ a = 1 }`, `nil`}},
 	{`{ 1, { "a" } }`, `{ 1, { "a" } }`, []string{`{ 1, { "b" } }`, `{ 1 }`, `{ 1, { "a" }, 2 }`, `{ 1, { "a", x = 1 } }`}}, {`false, nil, { x = false }`, `false, nil, { x = false }`, []string{`false, nil, { x = true }`, `false, nil`, `nil, nil, { x = false }`}},
 	{`{ [true] = 1, ["a b"] = 2, [2] = 3, ["end"] = 4 }`, `{ [2] = 3, ["a b"] = 2, ["end"] = 4, [true] = 1 }`, []string{`{ [true] = 1, ["a b"] = 2, [2] = 3 }`}},
-	{`{ print, 7 }`, `{ <function>, 7 }`, []string{`{ print, 8 }`}},
-	{`setmetatable({ 1 }, { __eq = function() return true end })`, `{ 1 }`, []string{`setmetatable({ 2 }, { __eq = function() return true end })`}},
+	{`{ print, 7 }`, `{ function(<print>), 7 }`, []string{`{ print, 8 }`}},
+	{`setmetatable({ 1 }, { __eq = function() return true end })`, `table with __eq({ 1 })`, []string{`setmetatable({ 2 }, { __eq = function() return true end })`}},
 }
 
 var rReturned = []returnedRow{
 	{`NULL`, `NULL`, []string{`list()`, `NA`}}, {`TRUE`, `TRUE`, []string{`FALSE`, `1L`}}, {`NA`, `NA`, []string{`FALSE`, `NA_integer_`}}, {`-1L`, `-1L`, []string{`-1`, `1L`}}, {`NA_integer_`, `NA_integer_`, []string{`0L`, `NA_real_`}},
 	{`0.5`, `0.5`, []string{`0.25`, `c(0.5, 1)`}}, {`-0`, `-0`, []string{`0`}}, {`0.1 + 0.2`, `0.30000000000000004`, []string{`0.3`}}, {`NA_real_`, `NA_real_`, []string{`NaN`, `NA`}}, {`NaN`, `NaN`, []string{`NA_real_`}}, {`-Inf`, `-Inf`, []string{`Inf`}},
 	{`"it's \u00e9\n"`, `"it's é\n"`, []string{`"it's"`, `list("it's \u00e9\n")`}}, {`as.raw(c(0, 255))`, `as.raw(c(0x00, 0xff))`, []string{`as.raw(255)`, `c(0, 255)`}}, {`list()`, `list()`, []string{`NULL`, `list(1)`}},
-	{`c(1L, NA)`, `c(1L, NA_integer_)`, []string{`c(1L, 2L)`, `c(1, NA)`, `1L`}}, {`c("a", NA)`, `c("a", NA)`, []string{`c("a", "NA")`}}, {`c(TRUE, FALSE)`, `c(1L, 0L)`, []string{`c(TRUE, TRUE)`}},
+	{`c(1L, NA)`, `c(1L, NA_integer_)`, []string{`c(1L, 2L)`, `c(1, NA)`, `1L`}}, {`c("a", NA)`, `c("a", NA_character_)`, []string{`c("a", "NA")`}}, {`c(TRUE, FALSE, NA)`, `c(TRUE, FALSE, NA)`, []string{`c(TRUE, TRUE, NA)`, `c(1L, 0L, NA)`, `c(TRUE, FALSE, FALSE)`}},
+	{`c(1L, 0L)`, `c(1L, 0L)`, []string{`c(TRUE, FALSE)`}}, {`logical()`, `logical()`, []string{`integer()`, `TRUE`}}, {`integer()`, `integer()`, []string{`logical()`, `list()`}}, {`list(c(TRUE, TRUE), 1L)`, `list(c(TRUE, TRUE), 1L)`, []string{`list(c(1L, 1L), 1L)`, `list(c(TRUE, TRUE), TRUE)`}},
+	{`structure(c(TRUE, NA), class = "S")`, `structure(c(TRUE, NA), class = "S")`, []string{`structure(c(1L, NA), class = "S")`, `c(TRUE, NA)`}},
 	{`list(TRUE, "a", list(1))`, `list(TRUE, "a", list(1))`, []string{`list(TRUE, "a", list(2))`, `list(TRUE, "a")`}}, {`list(a = 1L, "b")`, `list(a = 1L, "b")`, []string{`list(b = 1L, "b")`, `list(1L, "b")`}},
-	{`structure(list(n = 1L), class = c("S", "T"))`, `structure(list(n = 1L), class = "S")`, []string{`list(n = 1L)`, `structure(list(n = 1L), class = "T")`, `structure(list(n = 2L), class = "S")`}},
-	{`factor("f")`, `structure(1L, class = "factor")`, []string{`1L`}}, {`as.Date("2020-01-02")`, `structure(18263, class = "Date")`, []string{`as.Date("2020-01-03")`, `18263`}}, {`list(sum, 7)`, `list(<builtin>, 7)`, []string{`list(sum, 8)`}},
+	{`structure(list(n = 1L), class = c("S", "T"))`, `structure(as.list(list(n = 1L)), class = "S")`, []string{`list(n = 1L)`, `structure(list(n = 1L), class = "T")`, `structure(list(n = 2L), class = "S")`}},
+	{`factor("f")`, `structure(1L, class = "factor", levels = "f")`, []string{`1L`, `factor("g")`}}, {`as.Date("2020-01-02")`, `structure(18263, class = "Date")`, []string{`as.Date("2020-01-03")`, `18263`}}, {`list(sum, 7)`, `list(<builtin>, 7)`, []string{`list(sum, 8)`}},
+	{`matrix(1:4, 2L)`, `structure(c(1L, 2L, 3L, 4L), dim = c(2L, 2L))`, []string{`1:4`, `matrix(1:4, 4L)`}}, {`NA_character_`, `NA_character_`, []string{`NA`, `"NA"`}}, {`list(1L, 2L)`, `as.list(c(1L, 2L))`, []string{`c(1L, 2L)`, `list(1L, 3L)`}},
+	{`c(3L, 4L)`, `c(3L, 4L)`, []string{`list(3L, 4L)`}}, {`character()`, `character()`, []string{`list()`, `integer()`}}, {`new("numeric")`, `double()`, []string{`0`}}, {`new("C", x = 1)`, `structure(<S4>, class = "C", x = 1)`, []string{`new("C", x = 2)`}},
+	{`quote(a + b)`, `str2lang("a + b")`, []string{`quote(a - b)`, `"a + b"`}}, {`y ~ x`, `structure(str2lang("y ~ x"), class = "formula")`, []string{`y ~ z`}}, {`quote(a)`, `as.name("a")`, []string{`"a"`, `quote(b)`}}, {`2i`, `as.complex(c(0, 2))`, []string{`1i`, `c(0, 2)`}},
+	{`structure(1L, note = "p")`, `structure(1L, note = "p")`, []string{`1L`, `structure(1L, note = "q")`}}, {`data.frame(a = 1:2)`, `structure(list(a = c(1L, 2L)), class = "data.frame")`, []string{`data.frame(a = 2:1)`, `data.frame(a = 1:2, row.names = c("x", "y"))`}},
 }
 
 var pythonReturned = []returnedRow{
 	{`1`, `1`, []string{`True`, `1.0`}}, {`-0.0`, `-0.0`, []string{`0.0`}}, {`[1, (2,)]`, `[1, (2,)]`, []string{`[1, [2]]`, `[True, (2,)]`}}, {`{"k": {1}}`, `{'k': {1}}`, []string{`{"k": {2}}`, `{"k": [1]}`, `{}`}},
-	{`{1: "a"}`, `{1: 'a'}`, []string{`{True: "a"}`, `{1.0: "a"}`}}, {`bytearray(b"x")`, `b'x'`, []string{`"x"`}},
+	{`{1: "a"}`, `{1: 'a'}`, []string{`{True: "a"}`, `{1.0: "a"}`}}, {`bytearray(b"x")`, `bytearray(b'x')`, []string{`"x"`, `b"x"`}},
+	{`b"x"`, `b'x'`, []string{`bytearray(b"x")`}}, {`{1}`, `{1}`, []string{`frozenset({1})`}}, {`[frozenset({1}), {frozenset()}]`, `[frozenset({1}), {frozenset(set())}]`, []string{`[{1}, {frozenset()}]`, `[frozenset({1}), frozenset({frozenset()})]`}},
 }
 
 // An emitted case is green while the test returns what it did, and red when it returns another value. What it returned is told by the guest library.
@@ -63,7 +92,7 @@ func TestReturnedValues(t *testing.T) {
 			return []string{"/usr/bin/R", "--no-echo", "--no-restore", "-f", filepath.Join(dir, "r", "symchef.R"), "--args"}
 		}, []string{"/usr/bin/Rscript", "stub.R"}, func(codes []string) string {
 			text := strings.Join(codes, ",\n")
-			return "run <- function() switch(symchef$integer('n', 0L, 99L) + 1L,\n" + text + ", list(" + text + "))\n"
+			return "setClass('C', representation(x = 'numeric'))\nrun <- function() switch(symchef$integer('n', 0L, 99L) + 1L,\n" + text + ", list(" + text + "))\n"
 		}},
 		{Unittest, "python", ".py", "test_it", pythonReturned, func(string) []string { return []string{stock, "-m", "symchef"} },
 			[]string{stock}, func(codes []string) string {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/template"
 	"unicode"
+	"unicode/utf8"
 
 	"symchef/internal/interp"
 	"symchef/internal/testcase"
@@ -26,6 +27,8 @@ const (
 	noneRule      = "none"      // nothing: the value that stands for no value
 	tableRule     = "table"     // []named: values by name
 	placeRule     = "place"     // place: code for the path of the tested file
+	nameRule      = "name"      // testcase.Name: code for what has that name; only languages that tell of shapes with names need it
+	shapeRule     = "shape"     // shape: code for a value that is made of others; only languages that tell of shapes need it
 	exceptionRule = "exception" // a string, the name of the type of an exception: code for the type; only templates that say {{exception .}} need it
 )
 
@@ -57,8 +60,22 @@ func newWriter(d *interp.Desc) (*writer, error) {
 	w.rules, err = template.New("values").Funcs(vocabulary).Funcs(template.FuncMap{
 		"text":      func(v any) (string, error) { return w.apply(textRule, v) },
 		"exception": func(v any) (string, error) { return w.apply(exceptionRule, v) },
+		"guest":     func(file, after string) (string, error) { return textBehind(d.Folder.Files, "guest/"+file, after) },
 	}).ParseFS(files, "values.tmpl")
 	return w, err
+}
+
+// textBehind is what stands in a file behind the first line that is the one given.
+func textBehind(files fs.FS, file, line string) (string, error) {
+	text, err := fs.ReadFile(files, file)
+	if err != nil {
+		return "", err
+	}
+	_, rest, found := strings.Cut(string(text), "\n"+line+"\n")
+	if !found {
+		return "", fmt.Errorf("%s has no line %q", file, line)
+	}
+	return rest, nil
 }
 
 // apply is what a rule makes of a value.
@@ -106,6 +123,8 @@ func (w *writer) literal(in testcase.Input) (string, error) {
 			return code, nil
 		}
 		rule, v = optionRule, option{n, n + 1}
+	case testcase.TypeShape:
+		return w.shape(in)
 	default:
 		return "", fmt.Errorf("input %s: a test of a language has no input of type %s", in.Name, in.Type)
 	}
@@ -149,13 +168,19 @@ var vocabulary = template.FuncMap{
 	"quote": quote,
 	// quoteBytes BYTES NEWLINE OTHER is BYTES in double quotes, of printable ASCII characters: the others are NEWLINE or written with the format OTHER.
 	"quoteBytes": quoteBytes,
+	// Whether a text is UTF-8, and its bytes.
+	"utf8":   utf8.ValidString,
+	"octets": func(s string) []byte { return []byte(s) },
 	// Numbers: the shortest digits that are the number, with an exponent where that is shorter; without exponent; hexadecimal digits.
 	"shortest": func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) },
 	"digits":   func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
 	"hex":      func(v float64) string { return strconv.FormatFloat(v, 'x', -1, 64) },
-	"infinite": func(v float64) bool { return math.IsInf(v, 0) },
-	"decimal":  testcase.FloatText, // the shortest digits with a point or an exponent
-	"whole":    func(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1<<53 },
+	// A number whose exponent is the least there is, and that is not 0; NUMBER times 2 to the power of N.
+	"subnormal": func(v float64) bool { return v != 0 && math.Abs(v) < 0x1p-1022 },
+	"scaled":    func(v float64, n int) float64 { return math.Ldexp(v, n) },
+	"infinite":  func(v float64) bool { return math.IsInf(v, 0) },
+	"decimal":   testcase.FloatText, // the shortest digits with a point or an exponent
+	"whole":     func(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1<<53 },
 	// Texts: replace TEXT OLD NEW...; one of the words of a list; a regular expression that matches; any of these characters in it.
 	"replace": func(s string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(s) },
 	"join":    func(list []string) string { return strings.Join(list, ", ") },

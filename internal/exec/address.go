@@ -18,6 +18,7 @@ const (
 	maxReadCells  = 4096 // candidate addresses of a read from constant memory
 	maxMixedCells = 256  // candidate addresses of a read that meets symbolic bytes
 	maxWriteCells = 256  // candidate addresses of a write
+	maxResults    = 64   // results of calls that addresses may decide, the last ones
 )
 
 // addrRef returns the expression of u's address.
@@ -39,11 +40,64 @@ type candidates struct {
 }
 
 // beyond is what stops an access that is too wide for a table: first the path condition is asked whether it is as wide as that, then the address is decided.
-func (k candidates) beyond() Stop {
+func (m *Machine) beyond(k candidates) Stop {
+	if r := m.choice(k.ref); r != 0 {
+		return Stop{Kind: Decide, Decision: Address, Ref: r}
+	}
 	if !k.proven && k.n > 1 {
 		return Stop{Kind: Bounds, Ref: k.ref}
 	}
 	return Stop{Kind: Decide, Decision: Address, Ref: k.ref}
+}
+
+// choice is the result of a call (Result) that an address is computed from, if it is computed from a choice among constants; 0: there is none. Such an
+// address decides the result, a position that a search has found, say: what follows is as if the search had ended there.
+func (m *Machine) choice(r expr.Ref) expr.Ref {
+	if len(m.facts.Results) == 0 {
+		return 0
+	}
+	e := m.Ctx
+	for e.Kind(r) != expr.Ite {
+		var symbolic expr.Ref
+		if n := e.Kind(r).Arity(); n < 1 || n > 2 {
+			return 0
+		} else {
+			for _, x := range []expr.Ref{e.A(r), e.B(r)}[:n] {
+				if _, isConst := e.IsConst(x); !isConst && symbolic != 0 && symbolic != x {
+					return 0
+				} else if !isConst {
+					symbolic = x
+				}
+			}
+		}
+		if r = symbolic; r == 0 {
+			return 0
+		}
+	}
+	if !e.Chooses(r) {
+		return 0
+	}
+	of := e.SupportSet(r)
+	for _, p := range slices.Backward(m.facts.Results) {
+		if _, known := m.value(p); !known && e.SupportSet(p).Overlaps(of) {
+			return p
+		}
+	}
+	return 0
+}
+
+// Result is for hooks: r is the result of a call, a choice among constants.
+func (m *Machine) Result(r expr.Ref) {
+	if !m.Ctx.Chooses(r) || slices.Contains(m.facts.Results, r) {
+		return
+	}
+	var open []expr.Ref
+	for _, p := range m.facts.Results {
+		if _, known := m.value(p); !known {
+			open = append(open, p)
+		}
+	}
+	m.facts.Results = append(open[max(0, len(open)-maxResults):], r)
 }
 
 // index returns the number of the candidate as an expression: (ref - lo) / step.
@@ -79,7 +133,11 @@ func (m *Machine) bound(ref expr.Ref) (k candidates, fixed bool, stop *Stop) {
 func (m *Machine) symLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop) (status, Stop) {
 	addr := c.R[u.A] + c.R[u.B]<<u.Scale + u.Imm
 	if c.Sym.Has(u.A) || c.Sym.Has(u.B) {
-		k, fixed, stop := m.bound(m.addrRef(c, u))
+		ref := m.addrRef(c, u)
+		if p, ok := m.listed(ref); ok {
+			return m.listedLoad(c, s, u, p, addr)
+		}
+		k, fixed, stop := m.bound(ref)
 		if stop != nil {
 			return stopped, *stop
 		}
@@ -123,7 +181,7 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 	n := int(u.W / 8)
 	span := (k.n-1)*k.step + uint64(n)
 	if k.n > maxReadCells || !s.Mapped(k.lo, span, guest.ProtRead) {
-		return stopped, k.beyond()
+		return stopped, m.beyond(k)
 	}
 	m.tell(k.lo, span, false)
 	if now-k.lo > span-uint64(n) {
@@ -132,24 +190,25 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 	e := m.Ctx
 	idx := k.index(e)
 	if !s.HasSym(k.lo, span) {
-		m.tables.bytes = slices.Grow(m.tables.bytes[:0], int(span))[:span]
-		all := m.tables.bytes
+		all := m.tables.room(int(span))
 		if s.Read(k.lo, all) != nil {
-			return stopped, k.beyond()
+			return stopped, m.beyond(k)
 		}
 		iw := uint(max(bits.Len64(k.n-1), 1))
-		r := m.tables.read(e, tableKey{e.Extract(idx, 0, iw), k.lo, k.step, k.n, n}, all)
+		key := tableKey{ref: k.ref, idx: e.Extract(idx, 0, iw), lo: k.lo, step: k.step, n: k.n, size: n}
+		key.within = m.within(key)
+		r := m.tables.read(e, key, all)
 		m.set(c, u.D, number(all[now-k.lo:][:n]), r)
 		return ok, Stop{}
 	}
-	if k.n > maxMixedCells {
-		return stopped, k.beyond()
+	if k.n > maxMixedCells || m.choice(k.ref) != 0 {
+		return stopped, m.beyond(k)
 	}
 	var r expr.Ref
 	for i := k.n; i > 0; i-- {
 		b, err := s.ReadSym(k.lo+(i-1)*k.step, n)
 		if err != nil {
-			return stopped, k.beyond()
+			return stopped, m.beyond(k)
 		}
 		cell := m.word(b)
 		if r == 0 {
@@ -160,7 +219,7 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 	}
 	b, err := s.ReadSym(now, n)
 	if err != nil {
-		return stopped, k.beyond()
+		return stopped, m.beyond(k)
 	}
 	m.set(c, u.D, number(b.Data), e.ZExt(r, 64))
 	return ok, Stop{}
@@ -170,7 +229,11 @@ func (m *Machine) tableLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates, n
 func (m *Machine) symStore(c *cpu.CPU, s *mem.Space, u *ir.Uop) (status, Stop) {
 	addr := c.R[u.A] + c.R[u.B]<<u.Scale + u.Imm
 	if c.Sym.Has(u.A) || c.Sym.Has(u.B) {
-		k, fixed, stop := m.bound(m.addrRef(c, u))
+		ref := m.addrRef(c, u)
+		if p, ok := m.listed(ref); ok {
+			return m.listedStore(u, p)
+		}
+		k, fixed, stop := m.bound(ref)
 		if stop != nil {
 			return stopped, *stop
 		}
@@ -230,8 +293,8 @@ func (m *Machine) tableStore(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates) 
 	if !k.proven && m.isImmortal(k.lo, n) { // with proof it may be among them wholly
 		return stopped, Stop{Kind: Bounds, Ref: k.ref}
 	}
-	if k.n > maxWriteCells || k.step < n && k.n > 1 || !s.Mapped(k.lo, span, guest.ProtWrite) {
-		return stopped, k.beyond()
+	if k.n > maxWriteCells || m.choice(k.ref) != 0 || k.step < n && k.n > 1 || !s.Mapped(k.lo, span, guest.ProtWrite) {
+		return stopped, m.beyond(k)
 	}
 	m.tell(k.lo, span, true)
 	e := m.Ctx
@@ -242,7 +305,7 @@ func (m *Machine) tableStore(c *cpu.CPU, s *mem.Space, u *ir.Uop, k candidates) 
 		at := k.lo + i*k.step
 		b, err := s.ReadSym(at, int(n))
 		if err != nil {
-			return stopped, k.beyond()
+			return stopped, m.beyond(k)
 		}
 		v := number(b.Data)
 		if at == now {

@@ -320,6 +320,7 @@ func TestRandomCode(t *testing.T) {
 	for n := range 1000 {
 		if n%40 == 0 {
 			m = exec.New(expr.New())
+			m.Processor = ir.V3
 		}
 		p := newProgram(t, r, m.Ctx)
 		model := p.model(r, nil)

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"time"
+
 	"symchef/internal/cpu"
 	"symchef/internal/ir"
 	"symchef/internal/jit"
@@ -52,6 +54,9 @@ func (m *Machine) ready(e *entry, c *cpu.CPU) bool {
 		site, _ := e.blk.PCOf(len(e.blk.Uops) - 1)
 		src.Trace = m.Trace(m.space, site)
 	}
+	if m.Timed != nil {
+		defer m.Timed("compile", e.pc, time.Now())
+	}
 	code, ok := m.code.Compile(&src)
 	if !ok {
 		e.heat = never
@@ -92,10 +97,10 @@ func (m *Machine) runCompiled(sys *kernel.System, c *cpu.CPU, s *mem.Space, e *e
 			e = m.blocks[x.Block]
 			c.PC = e.pc
 			last := len(e.blk.Uops) - 1
-			if int(x.Uop) < last || e.watch == nil {
+			if int(x.Uop) < last || e.watch == nil || c.Sym.Meets(&e.touch) { // a block that is only its branch may have left because the target is symbolic
 				return e, int(x.Uop)
 			}
-			x.PC = c.R[e.blk.Uops[last].A&slotMask]
+			x.PC = c.R[e.blk.Uops[last].A]
 			sys.Retired += uint64(len(e.blk.Insns))
 			e.watch(sys, s, c, x.PC)
 			m.use(s)

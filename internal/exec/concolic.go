@@ -73,7 +73,7 @@ func (m *Machine) concolicUops(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (
 			m.setCC(c, u)
 		case ir.SetCCIf:
 			if !c.Sym.Has(u.D) {
-				if r[u.D&slotMask]&masks[u.W] != 0 {
+				if r[u.D]&masks[u.W] != 0 {
 					m.setCC(c, u)
 				}
 				continue
@@ -94,7 +94,7 @@ func (m *Machine) concolicUops(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (
 				c.Set(u.D, v)
 			}
 		case ir.TrapIf:
-			taken := r[u.A&slotMask]&masks[u.W] != 0
+			taken := r[u.A]&masks[u.W] != 0
 			if c.Sym.Has(u.A) {
 				v, stop := m.decideBool(m.nonZero(c, u.A, u.W))
 				if stop != nil {
@@ -107,7 +107,7 @@ func (m *Machine) concolicUops(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (
 				return i, trapped, Stop{}
 			}
 		case ir.SkipIf:
-			skip := r[u.A&slotMask]&masks[u.W] != 0
+			skip := r[u.A]&masks[u.W] != 0
 			if c.Sym.Has(u.A) {
 				v, stop := m.decideBool(m.nonZero(c, u.A, u.W))
 				if stop != nil {
@@ -206,7 +206,48 @@ func (m *Machine) decideBool(r expr.Ref) (bool, *Stop) {
 		v, stop := m.decideBool(m.Ctx.A(r))
 		return !v, stop
 	}
+	if v, known := m.bounded(r); known {
+		return v, nil
+	}
 	return false, &Stop{Kind: Decide, Decision: Branch, Ref: r}
+}
+
+// bounded returns the value of a comparison with a constant, or of a bit, where the bounds of what it looks at settle it.
+func (m *Machine) bounded(r expr.Ref) (v, known bool) {
+	e := m.Ctx
+	var x expr.Ref
+	var k uint64
+	swapped := false
+	switch kind := e.Kind(r); kind {
+	case expr.Ult, expr.Eq:
+		isConst := false
+		if x = e.A(r); kind == expr.Ult {
+			if k, isConst = e.IsConst(x); isConst {
+				x, swapped = e.B(r), true
+				break
+			}
+		}
+		if k, isConst = e.IsConst(e.B(r)); !isConst {
+			return false, false
+		}
+	case expr.Extract:
+		x, k = e.A(r), uint64(e.Lo(r))
+	default:
+		return false, false
+	}
+	w, known := m.facts.Within[x]
+	if !known {
+		return false, false
+	}
+	switch kind := e.Kind(r); {
+	case kind == expr.Extract:
+		return w[0]>>k&1 != 0, w[0]>>k == w[1]>>k
+	case kind == expr.Eq:
+		return false, k < w[0] || k > w[1]
+	case swapped:
+		return k < w[0], k < w[0] || k >= w[1]
+	}
+	return w[1] < k, w[1] < k || w[0] >= k
 }
 
 func (m *Machine) nonZero(c *cpu.CPU, s ir.Slot, w uint8) expr.Ref {

@@ -1,5 +1,12 @@
 package exec
 
+import (
+	"cmp"
+	"slices"
+
+	"symchef/internal/ir"
+)
+
 // coverage is the set of guest code bytes that blocks were lifted from. A
 // block is lifted when it is first executed, so this costs nothing later on.
 type coverage struct {
@@ -38,4 +45,24 @@ func (m *Machine) ForgetCode() {
 	clear(m.all)
 	m.code.Drop()
 	m.covered = coverage{}
+}
+
+// An Executed block is one that the machine has translated since code was last forgotten.
+type Executed struct {
+	Block *ir.Block
+	Code  string // its bytes
+	Host  []byte // machine code of the host; nil: it was not hot
+}
+
+// Executed are all of them, by address.
+func (m *Machine) Executed() (out []Executed) {
+	for _, e := range m.all {
+		if e.blk != nil {
+			out = append(out, Executed{e.blk, e.code, m.code.Bytes(e.compiled, m.Notes)})
+		}
+	}
+	slices.SortFunc(out, func(a, b Executed) int {
+		return cmp.Or(cmp.Compare(a.Block.PC, b.Block.PC), cmp.Compare(a.Code, b.Code))
+	})
+	return slices.CompactFunc(out, func(a, b Executed) bool { return a.Block.PC == b.Block.PC && a.Code == b.Code })
 }

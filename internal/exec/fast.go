@@ -11,8 +11,6 @@ import (
 	"symchef/internal/mem"
 )
 
-const slotMask = ir.NumSlots - 1
-
 // masks holds the low-bits mask of each width.
 var masks = func() (t [256]uint64) {
 	for w := range t {
@@ -30,13 +28,13 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, sta
 		u := &us[i]
 		switch u.Op {
 		case ir.Mov:
-			r[u.D&slotMask] = (r[u.B&slotMask] + u.Imm) & masks[u.W]
+			r[u.D] = (r[u.B] + u.Imm) & masks[u.W]
 		case ir.Lea:
-			r[u.D&slotMask] = (r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm) & masks[u.W]
+			r[u.D] = (r[u.A] + r[u.B]<<(u.Scale&3) + u.Imm) & masks[u.W]
 		case ir.Load:
-			addr := r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm
+			addr := r[u.A] + r[u.B]<<(u.Scale&3) + u.Imm
 			if p := m.native.Read.Find(addr, uint64(u.W>>3)); p != nil && !m.share.on {
-				r[u.D&slotMask] = get(p, addr&granMask, u.W)
+				r[u.D] = get(p, addr&granMask, u.W)
 				continue
 			}
 			m.at(blk, i)
@@ -44,56 +42,56 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, sta
 			if st != ok {
 				return i, st
 			}
-			r[u.D&slotMask] = v
+			r[u.D] = v
 		case ir.Store:
-			addr := r[u.A&slotMask] + r[u.B&slotMask]<<(u.Scale&3) + u.Imm
+			addr := r[u.A] + r[u.B]<<(u.Scale&3) + u.Imm
 			if p := m.native.Write.Find(addr, uint64(u.W>>3)); p != nil && !m.share.on {
-				put(p, addr&granMask, u.W, r[u.C&slotMask])
+				put(p, addr&granMask, u.W, r[u.C])
 				continue
 			}
 			m.at(blk, i)
-			if st := m.store(s, addr, u.W, r[u.C&slotMask]); st != ok {
+			if st := m.store(s, addr, u.W, r[u.C]); st != ok {
 				return i, st
 			}
 		case ir.Add:
-			r[u.D&slotMask] = (r[u.A&slotMask] + r[u.B&slotMask] + u.Imm) & masks[u.W]
+			r[u.D] = (r[u.A] + r[u.B] + u.Imm) & masks[u.W]
 		case ir.Sub:
-			r[u.D&slotMask] = (r[u.A&slotMask] - (r[u.B&slotMask] + u.Imm)) & masks[u.W]
+			r[u.D] = (r[u.A] - (r[u.B] + u.Imm)) & masks[u.W]
 		case ir.And:
-			r[u.D&slotMask] = r[u.A&slotMask] & (r[u.B&slotMask] + u.Imm) & masks[u.W]
+			r[u.D] = r[u.A] & (r[u.B] + u.Imm) & masks[u.W]
 		case ir.Or:
-			r[u.D&slotMask] = (r[u.A&slotMask] | (r[u.B&slotMask] + u.Imm)) & masks[u.W]
+			r[u.D] = (r[u.A] | (r[u.B] + u.Imm)) & masks[u.W]
 		case ir.Xor:
-			r[u.D&slotMask] = (r[u.A&slotMask] ^ (r[u.B&slotMask] + u.Imm)) & masks[u.W]
+			r[u.D] = (r[u.A] ^ (r[u.B] + u.Imm)) & masks[u.W]
 		case ir.Shl:
-			n := r[u.B&slotMask] + u.Imm
+			n := r[u.B] + u.Imm
 			v := uint64(0)
 			if n&masks[u.W] < uint64(u.W) {
-				v = r[u.A&slotMask] << (n & 63) & masks[u.W]
+				v = r[u.A] << (n & 63) & masks[u.W]
 			}
-			r[u.D&slotMask] = v
+			r[u.D] = v
 		case ir.LShr:
-			n := (r[u.B&slotMask] + u.Imm) & masks[u.W]
+			n := (r[u.B] + u.Imm) & masks[u.W]
 			v := uint64(0)
 			if n < uint64(u.W) {
-				v = r[u.A&slotMask] & masks[u.W] >> (n & 63)
+				v = r[u.A] & masks[u.W] >> (n & 63)
 			}
-			r[u.D&slotMask] = v
+			r[u.D] = v
 		case ir.Get:
-			r[u.D&slotMask] = r[u.A&slotMask] >> (u.Imm & 63) & masks[u.W]
+			r[u.D] = r[u.A] >> (u.Imm & 63) & masks[u.W]
 		case ir.Put:
 			k := masks[u.W] << (u.Imm & 63)
-			r[u.D&slotMask] = r[u.B&slotMask]&^k | r[u.A&slotMask]<<(u.Imm&63)&k
+			r[u.D] = r[u.B]&^k | r[u.A]<<(u.Imm&63)&k
 		case ir.Sx:
-			r[u.D&slotMask] = uint64(int64(r[u.A&slotMask]<<((64-u.W)&63))>>((64-u.W)&63)) & masks[u.X]
+			r[u.D] = uint64(int64(r[u.A]<<((64-u.W)&63))>>((64-u.W)&63)) & masks[u.X]
 		case ir.Mul:
-			r[u.D&slotMask] = r[u.A&slotMask] * (r[u.B&slotMask] + u.Imm) & masks[u.W]
+			r[u.D] = r[u.A] * (r[u.B] + u.Imm) & masks[u.W]
 		case ir.SetCC:
-			a, b, cc := r[u.A&slotMask], r[u.B&slotMask], r[u.C&slotMask]
+			a, b, cc := r[u.A], r[u.B], r[u.C]
 			r[ir.CCOp], r[ir.CCA], r[ir.CCB], r[ir.CCC] = u.Imm, a, b, cc
 		case ir.SetCCIf:
-			if r[u.D&slotMask]&masks[u.W] != 0 {
-				a, b, cc := r[u.A&slotMask], r[u.B&slotMask], r[u.C&slotMask]
+			if r[u.D]&masks[u.W] != 0 {
+				a, b, cc := r[u.A], r[u.B], r[u.C]
 				r[ir.CCOp], r[ir.CCA], r[ir.CCB], r[ir.CCC] = u.Imm, a, b, cc
 			}
 		case ir.Cond:
@@ -101,22 +99,22 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, sta
 			if cond(u.Imm, r) {
 				v = 1
 			}
-			r[u.D&slotMask] = v
+			r[u.D] = v
 		case ir.Ite:
-			v := r[u.C&slotMask]
-			if r[u.A&slotMask]&masks[u.W] != 0 {
-				v = r[u.B&slotMask] + u.Imm
+			v := r[u.C]
+			if r[u.A]&masks[u.W] != 0 {
+				v = r[u.B] + u.Imm
 			}
-			r[u.D&slotMask] = v
+			r[u.D] = v
 		case ir.GetFlags:
-			r[u.D&slotMask] = ir.Flags(ir.CC(r[ir.CCOp]), r[ir.CCA], r[ir.CCB], r[ir.CCC])
+			r[u.D] = ir.Flags(ir.CC(r[ir.CCOp]), r[ir.CCA], r[ir.CCB], r[ir.CCC])
 		case ir.TrapIf:
-			if r[u.A&slotMask]&masks[u.W] != 0 {
+			if r[u.A]&masks[u.W] != 0 {
 				m.trap = ir.TrapKind(u.Imm)
 				return i, trapped
 			}
 		case ir.SkipIf:
-			if r[u.A&slotMask]&masks[u.W] != 0 {
+			if r[u.A]&masks[u.W] != 0 {
 				return i, ok
 			}
 		case ir.Helper:
@@ -131,11 +129,11 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, sta
 			if row == nil {
 				panic(fmt.Sprintf("exec: no row for op %d %v in the block at %#x", u.Op, u.Op, blk.PC))
 			}
-			b := r[u.B&slotMask]
+			b := r[u.B]
 			if !row.Param {
 				b += u.Imm
 			}
-			r[u.D&slotMask] = row.Eval(r[u.A&slotMask], b, r[u.C&slotMask], uint(u.W), uint(u.X), u.Imm)
+			r[u.D] = row.Eval(r[u.A], b, r[u.C], uint(u.W), uint(u.X), u.Imm)
 		}
 	}
 	panic("exec: block without terminator")
@@ -144,7 +142,7 @@ func (m *Machine) fast(c *cpu.CPU, s *mem.Space, blk *ir.Block, i int) (int, sta
 // branch reports whether a Jcc or Brnz is taken, on concrete values.
 func (m *Machine) branch(c *cpu.CPU, u *ir.Uop) bool {
 	if u.Op == ir.Brnz {
-		return c.R[u.A&slotMask]&masks[u.W] != 0
+		return c.R[u.A]&masks[u.W] != 0
 	}
 	return cond(u.Imm, &c.R)
 }
@@ -196,7 +194,8 @@ func (h *helperView) ReadMem(a uint64, p []byte) error {
 	h.m.tell(a, uint64(len(p)), false)
 	return h.s.Read(a, p)
 }
-func (h *helperView) Retired() uint64 { return h.m.sys.Timestamp() }
+func (h *helperView) Retired() uint64         { return h.m.sys.Timestamp() }
+func (h *helperView) Processor() ir.Processor { return h.m.sys.Processor() }
 
 func (h *helperView) WriteMem(a uint64, p []byte) error {
 	h.m.faultAt = a

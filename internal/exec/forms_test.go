@@ -9,6 +9,7 @@ import (
 	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
+	"symchef/internal/ir"
 	"symchef/internal/seed"
 )
 
@@ -20,6 +21,7 @@ func TestForms(t *testing.T) {
 	cpu := cpucheck.New(t)
 	m := exec.New(expr.New())
 	m.CompileAfter = 1
+	m.Processor = ir.V3
 	base := boot(t, rx) // its pages are those of package cpucheck
 	hlt := bytes.Repeat([]byte{0xf4}, guest.PageSize)
 	run := func(code []byte, before, after *cpucheck.State) error {

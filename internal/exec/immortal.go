@@ -27,3 +27,13 @@ func (m *Machine) isImmortal(addr, n uint64) bool {
 	i, _ := slices.BinarySearchFunc(m.immortal, addr, func(s span, at uint64) int { return cmp.Compare(s.hi, at+1) })
 	return i < len(m.immortal) && addr >= m.immortal[i].lo && n <= m.immortal[i].hi-addr
 }
+
+// immortals says whether n bytes at each of the addresses are of such objects alone.
+func (m *Machine) immortals(all []uint64, n uint64) bool {
+	for _, at := range all {
+		if !m.isImmortal(at, n) {
+			return false
+		}
+	}
+	return true
+}

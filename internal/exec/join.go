@@ -27,7 +27,7 @@ func (m *Machine) JoinOf(sys *kernel.System, pc uint64) (at Join, ok bool) {
 	key := [2]uint64{s.TextID, pc}
 	j, known := m.regions.joins[key]
 	if !known {
-		j = findJoin(s, pc)
+		j = m.findJoin(s, pc)
 		if len(m.regions.joins) >= maxBlocks {
 			clear(m.regions.joins)
 		}
@@ -39,8 +39,8 @@ func (m *Machine) JoinOf(sys *kernel.System, pc uint64) (at Join, ok bool) {
 	return Join{j.pc, sys.Current().CPU.R[ir.RSP]}, j.ok
 }
 
-func findJoin(s *mem.Space, pc uint64) join {
-	f := flow{s: s, node: map[uint64]int{}}
+func (m *Machine) findJoin(s *mem.Space, pc uint64) join {
+	f := flow{s: s, how: m.how(false), node: map[uint64]int{}}
 	blk, _ := f.lift(pc)
 	if blk == nil || !branches(blk) {
 		return join{}
@@ -95,6 +95,7 @@ func successors(blk *ir.Block) (to []uint64) {
 // flow is the graph of the blocks of a function that a branch leads to.
 type flow struct {
 	s      *mem.Space
+	how    lift.How
 	at     []uint64       // addresses of the nodes
 	node   map[uint64]int // index in at
 	blocks []*ir.Block    // of the nodes; nil: not known
@@ -117,7 +118,7 @@ func (f *flow) lift(pc uint64) (*ir.Block, error) {
 	if a := f.s.Find(pc); a == nil || a.Prot&guest.ProtExec == 0 {
 		return nil, lift.ErrFault
 	}
-	return lift.Lift(pc, f.s.Fetch)
+	return f.how.Lift(pc, f.s.Fetch)
 }
 
 // nodes is a set of nodes.

@@ -4,11 +4,12 @@ import (
 	"sync"
 
 	"symchef/internal/ir"
+	"symchef/internal/lift"
 )
 
 // library holds translations for all machines of the process: the same interpreter is booted for
 // calibration, for a test, by each worker and again when an engine is replaced. A translation is a function of
-// its address, the code's bytes and whether they may be written without a change of protection, and immutable.
+// its address, the code's bytes, whether they may be written without a change of protection and the processor, and immutable.
 type library struct {
 	mu     sync.RWMutex
 	blocks map[uint64][]translation
@@ -16,9 +17,9 @@ type library struct {
 }
 
 type translation struct {
-	code     string
-	writable bool
-	blk      *ir.Block
+	code string
+	how  lift.How
+	blk  *ir.Block
 }
 
 // variants bounds the translations of one address: code that is generated changes.
@@ -27,11 +28,11 @@ const variants = 4
 var shared library
 
 // find returns the translation of the code at pc that same says is there.
-func (l *library) find(pc uint64, writable bool, same func(code string) bool) (translation, bool) {
+func (l *library) find(pc uint64, how lift.How, same func(code string) bool) (translation, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, t := range l.blocks[pc] {
-		if t.writable == writable && same(t.code) {
+		if t.how == how && same(t.code) {
 			return t, true
 		}
 	}

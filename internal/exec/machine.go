@@ -23,6 +23,7 @@ package exec
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
@@ -39,7 +40,7 @@ type StopKind uint8
 
 // The stops.
 const (
-	Budget      StopKind = iota // the instructions allowed have been retired
+	Budget      StopKind = iota // the instructions allowed have been spent
 	Decide                      // the path must fix the value of Ref
 	Bounds                      // the caller must prove bounds of Ref, or say that it cannot
 	Device                      // a request was written to the guest device
@@ -90,6 +91,10 @@ type Facts struct {
 	Fixed map[expr.Ref]uint64
 	// Ranges holds proven unsigned bounds (inclusive) of expressions.
 	Ranges map[expr.Ref][2]uint64
+	// Within holds bounds (inclusive) of expressions that the path condition compares with constants.
+	Within map[expr.Ref][2]uint64
+	// Results are what calls have returned that are to give one result, the last one last; never changed in place.
+	Results []expr.Ref
 
 	memo    map[expr.Ref]expr.Ref // of Substitute, for memoLen entries of Fixed
 	memoLen int
@@ -163,10 +168,15 @@ type Machine struct {
 	Trace func(s *mem.Space, site uint64) *Trace
 	Notes *Notes
 	Noted func(*kernel.System)
+	// Timed, if not nil, is called with each block that was lifted, or compiled to machine code, since when.
+	Timed func(what string, pc uint64, since time.Time)
 	// CompileAfter is how often a block runs before it is compiled to machine code; 0: never. It changes speed, nothing else.
 	CompileAfter int
 	// TellAll makes the machine tell the kernel of each access to shared memory, not only of the first of its kind. It changes speed, nothing else.
 	TellAll bool
+
+	// Processor is what code is lifted for. It must not change once code has run.
+	Processor ir.Processor
 
 	immortal []span // ascending, apart
 	cache    [1 << blockCacheBits]*entry
@@ -284,33 +294,36 @@ func (m *Machine) translate(s *mem.Space, e *entry) (*ir.Block, error) {
 		e.code = old.code
 		return old.blk, nil
 	}
-	if t, ok := shared.find(e.pc, e.writable, same); ok {
+	if t, ok := shared.find(e.pc, m.how(e.writable), same); ok {
 		e.code = t.code
 		return t.blk, nil
 	}
 	m.Stats.Blocks++
-	lifted := lift.Lift
-	if e.writable {
-		lifted = lift.LiftWritable
+	if m.Timed != nil {
+		defer m.Timed("lift", e.pc, time.Now())
 	}
-	blk, err := lifted(e.pc, s.Fetch)
+	blk, err := m.how(e.writable).Lift(e.pc, s.Fetch)
 	if err == nil && blk.Uops[len(blk.Uops)-1].Op != ir.Unsup { // whose bytes are not of the block
 		e.code = string(buf[:s.Fetch(e.pc, buf[:blk.Next-e.pc])])
-		shared.add(e.pc, translation{e.code, e.writable, blk})
+		shared.add(e.pc, translation{e.code, m.how(e.writable), blk})
 	}
 	return blk, err
 }
 
-// Run runs the system until something happens or about n instructions have
-// been retired.
+// how is how the machine lifts code.
+func (m *Machine) how(writable bool) lift.How {
+	return lift.How{UntilStore: writable, Processor: m.Processor}
+}
+
+// Run runs the system until something happens or it has spent about n instructions, what system calls cost among them.
 func (m *Machine) Run(sys *kernel.System, facts *Facts, n uint64) Stop {
 	m.sys, m.facts = sys, facts
 	sys.SetTerms(m)
-	limit := sys.Retired + n
+	limit := sys.Spent() + n
 	for {
 		t := sys.Current()
 		now := sys.Retired / slice
-		stop := m.runTask(sys, t, sys.CurrentProcess().Mem, limit)
+		stop := m.runTask(sys, t, sys.CurrentProcess().Mem, sys.Retired+limit-sys.Spent())
 		if stop.Kind == Budget && sys.Retired/slice != now {
 			if what := sys.Exceeded(); what != "" {
 				return Stop{Kind: Unsupported, PC: t.CPU.PC, What: what}
@@ -319,11 +332,11 @@ func (m *Machine) Run(sys *kernel.System, facts *Facts, n uint64) Stop {
 				return st
 			}
 		}
-		if stop.Kind == Budget && sys.Retired < limit {
+		if stop.Kind == Budget && sys.Spent() < limit {
 			continue
 		}
 		if stop.Kind == numStops { // the current task changed
-			if sys.Retired >= limit {
+			if sys.Spent() >= limit {
 				return Stop{Kind: Budget}
 			}
 			continue
@@ -358,6 +371,12 @@ func (m *Machine) fix(c *cpu.CPU, s ir.Slot, pc uint64) *Stop {
 
 // concretize makes memory concrete, eight bytes at a time, or returns the decision that is due.
 func (m *Machine) concretize(s *mem.Space, pc, addr, n uint64) *Stop {
+	stop, _ := m.settle(s, pc, addr, n)
+	return stop
+}
+
+// settle is concretize, and tells whether the path has fixed some of the memory before the decision, which is concrete now.
+func (m *Machine) settle(s *mem.Space, pc, addr, n uint64) (due *Stop, settled bool) {
 	for at := addr; at < addr+n; {
 		k := int(min(8, addr+n-at))
 		if !s.HasSym(at, uint64(k)) {
@@ -366,17 +385,18 @@ func (m *Machine) concretize(s *mem.Space, pc, addr, n uint64) *Stop {
 		}
 		b, err := s.ReadSym(at, k)
 		if err != nil {
-			return nil // the call will report it
+			return nil, settled // the call will report it
 		}
 		r := m.word(b)
 		if v, known := m.value(r); known {
+			settled = true
 			s.Poke(at, binary.LittleEndian.AppendUint64(nil, v)[:k]) // it may be read-only by now
 			at += uint64(k)
 			continue
 		}
-		return &Stop{Kind: Decide, Decision: Value, Ref: r, PC: pc}
+		return &Stop{Kind: Decide, Decision: Value, Ref: r, PC: pc}, settled
 	}
-	return nil
+	return nil, settled
 }
 
 // Concretize is for the device: it makes memory concrete or returns the decision that is due.

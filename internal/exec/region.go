@@ -1,12 +1,13 @@
 package exec
 
 import (
+	"slices"
+
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
 	"symchef/internal/ir"
 	"symchef/internal/kernel"
-	"symchef/internal/lift"
 	"symchef/internal/mem"
 )
 
@@ -121,7 +122,7 @@ func (m *Machine) regionBlock(sys *kernel.System, c *cpu.CPU, s *mem.Space, e *e
 		if e.watch != nil {
 			return left("high-level step")
 		}
-		c.PC = c.R[u.A&slotMask]
+		c.PC = c.R[u.A]
 	case ir.Syscall:
 		return left("system call")
 	case ir.Trap:
@@ -142,11 +143,7 @@ func (m *Machine) cut(s *mem.Space, e *entry, at uint64) *entry {
 	if k := m.regions.cuts[key]; k != nil {
 		return k
 	}
-	lifted := lift.Lift
-	if e.writable {
-		lifted = lift.LiftWritable
-	}
-	blk, err := lifted(e.pc, func(addr uint64, p []byte) int {
+	blk, err := m.how(e.writable).Lift(e.pc, func(addr uint64, p []byte) int {
 		return s.Fetch(addr, p[:min(uint64(len(p)), at-min(at, addr))])
 	})
 	if err != nil {
@@ -217,30 +214,14 @@ func (m *Machine) Merge(a, b *kernel.System, cond expr.Ref, holds bool, end Stop
 	if !ok {
 		return "memory differs too much"
 	}
-	var slots ir.SlotSet // that differ
-	for i := range ir.Slot(ir.NumState) {
-		if x.R[i] == y.R[i] && x.Sym.Has(i) == y.Sym.Has(i) && (!x.Sym.Has(i) || x.S[i] == y.S[i]) {
-			continue
-		}
-		slots.Add(i)
-		if fixedSlots.Has(i) {
-			return "registers that cannot be symbolic"
-		}
-		if i <= ir.R15 && (end != Returned || !scratch.Has(i)) && (!x.Sym.Has(i) && points(s, x.R[i]) || !y.Sym.Has(i) && points(s, y.R[i])) {
-			return "pointers"
-		}
+	words = slices.DeleteFunc(words, func(at uint64) bool { return m.isImmortal(at, mem.WordSize) }) // counts of references
+	slots, why := m.differingSlots(s, x, y, end)
+	if why != "" {
+		return why
 	}
-	cells := make([][2]mem.Bytes, len(words))
-	for i, at := range words {
-		for k, space := range []*mem.Space{s, t} {
-			cell, err := space.ReadSym(at, mem.WordSize)
-			if err != nil || !space.Mapped(at, mem.WordSize, guest.ProtWrite) {
-				return "memory that cannot be written"
-			}
-			if cells[i][k] = cell; at >= x.R[ir.RSP] && cell.IsConcrete() && points(s, number(cell.Data)) {
-				return "pointers"
-			}
-		}
+	cells, why := m.differingCells(s, t, words, x.R[ir.RSP])
+	if why != "" {
+		return why
 	}
 	choose := func(p, q uint64) uint64 {
 		if holds {
@@ -273,11 +254,45 @@ func (m *Machine) Merge(a, b *kernel.System, cond expr.Ref, holds bool, end Stop
 	return ""
 }
 
+// differingSlots are the registers in which x and y differ, or why they cannot be merged. s is the memory of x.
+func (m *Machine) differingSlots(s *mem.Space, x, y *cpu.CPU, end StopKind) (slots ir.SlotSet, why string) {
+	for i := range ir.Slot(ir.NumState) {
+		if x.R[i] == y.R[i] && x.Sym.Has(i) == y.Sym.Has(i) && (!x.Sym.Has(i) || x.S[i] == y.S[i]) {
+			continue
+		}
+		slots.Add(i)
+		if fixedSlots.Has(i) {
+			return slots, "registers that cannot be symbolic"
+		}
+		if i <= ir.R15 && (end != Returned || !scratch.Has(i)) && (!x.Sym.Has(i) && m.points(s, x.R[i]) || !y.Sym.Has(i) && m.points(s, y.R[i])) {
+			return slots, "pointers"
+		}
+	}
+	return slots, ""
+}
+
+// differingCells are both contents of the words in which s and t differ, or why they cannot be merged.
+func (m *Machine) differingCells(s, t *mem.Space, words []uint64, rsp uint64) (cells [][2]mem.Bytes, why string) {
+	cells = make([][2]mem.Bytes, len(words))
+	for i, at := range words {
+		for k, space := range []*mem.Space{s, t} {
+			cell, err := space.ReadSym(at, mem.WordSize)
+			if err != nil || !space.Mapped(at, mem.WordSize, guest.ProtWrite) {
+				return nil, "memory that cannot be written"
+			}
+			if cells[i][k] = cell; at >= rsp && cell.IsConcrete() && m.points(s, number(cell.Data)) {
+				return nil, "pointers"
+			}
+		}
+	}
+	return cells, ""
+}
+
 // points reports whether v points to the heap or a stack. A path that does not know which object it works on forks later, and more often than it
 // would have here; an interpreter's own constants, which lie in its file, are seldom more than compared.
-func points(s *mem.Space, v uint64) bool {
+func (m *Machine) points(s *mem.Space, v uint64) bool {
 	a := s.Find(v)
-	return a != nil && a.Back == nil
+	return a != nil && a.Back == nil && !m.isImmortal(v, 1)
 }
 
 func flagsOf(c *cpu.CPU) uint64 {

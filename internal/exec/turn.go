@@ -218,7 +218,7 @@ func (k *turn) leave() next {
 	case ir.SkipIf:
 		k.jump(&k.e.next, blk.Next)
 	case ir.JmpInd:
-		target := k.c.R[u.A&slotMask]
+		target := k.c.R[u.A]
 		if k.e.watch != nil {
 			k.e.watch(k.sys, k.s, k.c, target)
 			k.m.use(k.s) // it may have forked the space
@@ -273,7 +273,8 @@ func (k *turn) syscall() next {
 	}
 	k.c.PC = pc
 	k.sys.Retired--
-	if stop := m.concretize(k.s, pc, out.Addr, out.Len); stop != nil {
+	// What has become concrete by itself may be all that the call wanted. Who waits at the decision asks again from here, so it must find the same.
+	if stop, settled := m.settle(k.s, pc, out.Addr, out.Len); stop != nil && !settled {
 		return k.ends(*stop)
 	}
 	return k.lookAgain()
@@ -303,6 +304,7 @@ func (m *Machine) rewind(sys *kernel.System, c *cpu.CPU, blk *ir.Block, i int) {
 
 func (m *Machine) dropTemps(c *cpu.CPU) {
 	c.Sym[1] &= 1<<(ir.Temp0-64) - 1
+	c.Sym[2] = 0
 }
 
 // outcome turns what the kernel model says into a Stop.

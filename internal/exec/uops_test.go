@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	x86 "golang.org/x/sys/cpu"
@@ -136,7 +137,7 @@ func (b bytesMem) diff(s *mem.Space) string {
 // The slots that random uops use: results go anywhere but to the pointers and to slots that are concrete by contract.
 var (
 	pointers = []ir.Slot{ir.RBX, ir.RBP, ir.RSI, ir.RDI}
-	results  = []ir.Slot{ir.RAX, ir.RCX, ir.RDX, ir.R8, ir.R9, ir.R10, ir.R11, ir.X0, ir.X0 + 1, ir.X0 + 2, ir.X0 + 31, ir.Temp0, ir.Temp0 + 1, ir.Temp0 + 2, ir.NumSlots - 1}
+	results  = []ir.Slot{ir.RAX, ir.RCX, ir.RDX, ir.R8, ir.R9, ir.R10, ir.R11, ir.X0, ir.X0 + 1, ir.X0 + 2, ir.X0 + 31, ir.Temp0, ir.Temp0 + 1, ir.Temp0 + 2, ir.TempEnd - 1}
 	sources  = append([]ir.Slot{ir.Zero, ir.R12, ir.RBX}, results...)
 )
 
@@ -382,8 +383,9 @@ func TestConcreteBlocks(t *testing.T) {
 	if len(seenCompiled) == 0 {
 		t.Log("this host does not allow memory that can be written and executed: nothing was compiled")
 	}
+	left := []string{"pext", "pdep", "ffromhalf", "ftohalf"} // to the evaluator, see package jit
 	for _, o := range append(pureOps, ir.Load, ir.Store, ir.SetCC, ir.SetCCIf, ir.Cond, ir.Jmp, ir.Jcc, ir.Brnz, ir.JmpInd) {
-		if len(seenCompiled) > 0 && !seenCompiled[o] && x86.X86.HasSSE42 { // an older host has no instruction for some
+		if len(seenCompiled) > 0 && !seenCompiled[o] && !slices.Contains(left, o.String()) && x86.X86.HasSSE42 { // an older host has no instruction for some
 			t.Errorf("%v was not compiled", o)
 		}
 	}

@@ -50,3 +50,47 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%d calls, asked about %#x", seen, asked)
 	}
 }
+
+// TestWatchedTarget: a block that is only its watched branch is compiled; where its target is symbolic that is decided, and the watcher sees the branch once it is.
+func TestWatchedTarget(t *testing.T) {
+	const one, two = codeBase + 0x20, codeBase + 0x40
+	e := expr.New()
+	m := exec.New(e)
+	m.CompileAfter = 1
+	var seen []uint64
+	m.Watch = func(*mem.Space, uint64) exec.Watcher {
+		return func(_ *kernel.System, _ *mem.Space, _ *cpu.CPU, target uint64) { seen = append(seen, target) }
+	}
+	m.Notes = new(exec.Notes)
+	m.Trace = func(*mem.Space, uint64) *exec.Trace {
+		return &exec.Trace{Value: exec.Place{Slot: ir.RCX}, To: m.Notes}
+	}
+	m.Noted = func(*kernel.System) { t.Error("a note of no activation") }
+	st := boot(t, rx, 0xff, 0xe0) // jmp *%rax; hlt
+	way := e.Var("way", 1)
+	for i, symbolic := range []bool{false, true, false, true} {
+		st := st.Fork()
+		st.Resume(e)
+		c, _ := parts(st)
+		c.Set(ir.RAX, one)
+		if symbolic {
+			st.Model = expr.Assignment{1}
+			c.SetSym(ir.RAX, two, e.Ite(way, e.Const(two, 64), e.Const(one, 64)))
+		}
+		compiled := m.Stats.Compiled
+		stop := m.Run(st.Sys, &st.Facts, 1<<20)
+		if symbolic {
+			if stop.Kind != exec.Decide || stop.Decision != exec.Target || stop.PC != codeBase || len(seen) != i {
+				t.Fatalf("run %d: %+v, %d branches seen", i, stop, len(seen))
+			}
+			decide(t, e, st, stop)
+			stop = m.Run(st.Sys, &st.Facts, 1<<20)
+		}
+		if stop.Kind != exec.Exited || len(seen) != i+1 || seen[i] != map[bool]uint64{false: one, true: two}[symbolic] {
+			t.Errorf("run %d: %+v, branches seen to %#x", i, stop, seen)
+		}
+		if i == 0 && m.Stats.Compiled == compiled {
+			t.Error("the branch is not compiled")
+		}
+	}
+}

@@ -44,7 +44,7 @@ const (
 )
 
 // rungOf returns the rung of s, which is at a decision.
-func rungOf(s *state.State) int { return bits.Len64(s.Sys.Retired ^ s.Decided) }
+func rungOf(s *state.State) int { return bits.Len64(s.Sys.Spent() ^ s.Decided) }
 
 func newAnchors() anchors {
 	return anchors{at: map[uint64]anchor{}, many: manyKept, room: passedKept}

@@ -71,7 +71,7 @@ func (x *Explorer) laySide(s *state.State, conj []expr.Ref) bool {
 		return false
 	}
 	p := candidateOf(s, x.node, x.from)
-	p.ran, p.tries = s.Sys.Retired-x.base, x.effort
+	p.ran, p.tries = s.Sys.Spent()-x.base, x.effort
 	x.setAside(p, "assumption", conj, x.effort)
 	x.gaveWay = true
 	return true

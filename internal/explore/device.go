@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -83,6 +84,9 @@ var answers = map[device.Verb]answer{
 	device.VerbExpect: replying(func(*Explorer, *state.State, *request) ([]byte, error) { return device.OK(), nil }),
 	device.VerbChosen: saying(chosen),
 	device.VerbReturned: saying(func(s *state.State, _ *request, t state.Text) error {
+		if before := s.Report.Returned; before != nil {
+			t = before.Then(t)
+		}
 		s.Report.Returned = &t
 		return nil
 	}),
@@ -99,6 +103,29 @@ var answers = map[device.Verb]answer{
 	device.VerbUsage: ending(func(s *state.State, q *request) { s.Report.Usage = q.Text }),
 	device.VerbImmortal: replying(func(x *Explorer, _ *state.State, q *request) ([]byte, error) {
 		return device.OK(), x.immortal(q.space, q.Request, q.body)
+	}),
+	device.VerbStep: replying(func(x *Explorer, s *state.State, q *request) ([]byte, error) {
+		switch {
+		case !x.cfg.Steps:
+			return nil, errors.New("the description of the language does not say that the guest tells of its steps: (steps ...)")
+		case x.cfg.High != nil && !x.cfg.Booting:
+			x.cfg.High.Tell(&s.High, q.Step, q.Opcode)
+		}
+		return device.OK(), nil
+	}),
+	device.VerbShape: replying(func(_ *Explorer, s *state.State, q *request) ([]byte, error) {
+		return device.OK(), shaped(s, q.Shape)
+	}),
+	device.VerbJudged: replying(func(_ *Explorer, s *state.State, q *request) ([]byte, error) {
+		s.Report.Judged = q.Text
+		return device.OK(), nil
+	}),
+	device.VerbFunction: replying(func(x *Explorer, s *state.State, q *request) ([]byte, error) {
+		if !x.cfg.Booting || len(s.Report.Functions) >= device.MaxTests {
+			return nil, errors.New("a function is told of before the test begins, of which there are not too many")
+		}
+		s.Report.Functions = append(slices.Clip(s.Report.Functions), *q.Function)
+		return device.OK(), nil
 	}),
 	device.VerbTests: func(x *Explorer, s *state.State, q *request) bool {
 		if !x.cfg.Booting {
@@ -145,8 +172,14 @@ func ending(note func(s *state.State, q *request)) answer {
 
 // begin marks the end of the boot.
 func (x *Explorer) begin(s *state.State, q *request) bool {
-	x.reply(s, device.OK())
+	if n := s.Sys.Objects(); n > 0 {
+		x.reply(s, device.OK(int64(n)))
+	} else {
+		x.reply(s, device.OK())
+	}
 	x.began, x.cfg.Booting = time.Now(), false
+	x.span.End("instructions", x.Counts.Boot)
+	x.span = x.cfg.Row.Span("path")
 	x.setRoot(s)
 	if x.cfg.OnBegin != nil {
 		x.cfg.OnBegin(s, q.Text)
@@ -193,6 +226,21 @@ func chosen(s *state.State, q *request, t state.Text) error {
 	in.Chosen = &t
 	s.Inputs = slices.Clone(s.Inputs)
 	s.Inputs[q.ID] = &in
+	return nil
+}
+
+// shaped notes that the last inputs make one value.
+func shaped(s *state.State, shape *device.Shape) error {
+	n := state.Shape{Shape: shape, First: len(s.Inputs) - shape.Inputs, End: len(s.Inputs)}
+	if n.First < 0 || len(s.Shapes) > 0 && n.First < s.Shapes[len(s.Shapes)-1].End {
+		return fmt.Errorf("shape %s: there are no %d inputs of its own", shape.Name, shape.Inputs)
+	}
+	for _, c := range shape.Code {
+		if c.Kind == device.PieceInput && s.Inputs[n.First+c.Part].Decl.Kind == device.KindChoice {
+			return fmt.Errorf("shape %s: input %d is a choice, whose value only the library knows", shape.Name, c.Part)
+		}
+	}
+	s.Shapes = append(s.Shapes, n)
 	return nil
 }
 
@@ -349,73 +397,24 @@ func scalarVar(input string, k device.Kind) string { return fmt.Sprintf("%s.%v",
 // input declares an input: its variables, their bounds, and for a length or a
 // choice the decision which.
 func (x *Explorer) input(s *state.State, decl *device.Input) bool {
-	e := x.ctx
-	name := uniqueName(s, decl.Name)
 	in := &state.Input{Decl: decl}
+	declare := (*Explorer).declareScalar
 	switch decl.Kind {
 	case device.KindStr, device.KindBytes:
-		if decl.Kind == device.KindStr && !decl.ASCII {
-			x.reply(s, device.Err("only ASCII strings can be symbolic so far: use ascii=True"))
-			return true
-		}
-		least, most := decl.Lengths()
-		n := least
-		if least < most {
-			v := e.Var(lengthVar(name), 32)
-			if !x.scalar(s, v, int64(min(max(len(decl.DefaultBytes), least), most)), int64(least), int64(most)) {
-				return false
-			}
-			k, known := s.Facts.Fixed[v]
-			if !known {
-				x.decide(s, exec.Length, 0, v)
-				return true
-			}
-			n = int(k)
-		}
-		for i := 0; i < n; i++ {
-			b := e.Var(byteVar(name, i), 8)
-			def := uint64(0)
-			if i < len(decl.DefaultBytes) {
-				def = uint64(decl.DefaultBytes[i])
-			}
-			x.assign(s, b, def)
-			in.Bytes = append(in.Bytes, b)
-		}
+		declare = (*Explorer).declareBytes
 	case device.KindChoice:
-		_, most := decl.Range()
-		v := e.Var(scalarVar(name, decl.Kind), 32)
-		if !x.scalar(s, v, decl.DefaultInt, 0, most) {
-			return false
-		}
-		k, known := s.Facts.Fixed[v]
-		if !known {
-			x.decide(s, exec.Choice, 0, v)
-			return true
-		}
-		in.Value, in.Index = e.ZExt(v, 64), int64(k)
-	case device.KindBool:
-		v := e.Var(scalarVar(name, decl.Kind), 1)
-		x.assign(s, v, uint64(decl.DefaultInt))
-		in.Value = e.ZExt(v, 64)
-	case device.KindInt:
-		lo, hi := decl.Range()
-		v := e.Var(scalarVar(name, decl.Kind), 64)
-		if !x.scalar(s, v, min(max(decl.DefaultInt, lo), hi), lo, hi) {
-			return false
-		}
-		in.Value = v
-	case device.KindFloat:
-		v := e.Var(scalarVar(name, decl.Kind), 64)
-		if !x.real(s, v, decl) {
-			return false
-		}
-		in.Value = v
+		declare = (*Explorer).declareChoice
+	}
+	done, going := declare(x, s, in, uniqueName(s, decl.Name))
+	if !done {
+		return going
 	}
 	if x.trail != nil && x.trail.Concrete {
+		e := x.ctx
 		for i, b := range in.Bytes {
 			in.Bytes[i] = e.Const(e.Eval(b, s.Model), 8)
 		}
-		if decl.Kind != device.KindStr && decl.Kind != device.KindBytes {
+		if in.Value != 0 {
 			in.Value = e.Const(e.Eval(in.Value, s.Model), 64)
 		}
 	}
@@ -430,6 +429,79 @@ func (x *Explorer) input(s *state.State, decl *device.Input) bool {
 		x.reply(s, device.OK(int64(decl.ID)))
 	}
 	return true
+}
+
+// chosen is the value that the path has decided for v, one of [least, most], def first. Where done is false it is not decided yet, and the request is made
+// again; where going is false, too, the path has ended.
+func (x *Explorer) chosen(s *state.State, kind exec.DecisionKind, v expr.Ref, def, least, most int64) (n uint64, done, going bool) {
+	if !x.scalar(s, v, def, least, most) {
+		return 0, false, false
+	}
+	n, done = s.Facts.Fixed[v]
+	if !done {
+		x.decide(s, kind, 0, v)
+	}
+	return n, done, true
+}
+
+// declareBytes declares the bytes of in, after their number is decided.
+func (x *Explorer) declareBytes(s *state.State, in *state.Input, name string) (done, going bool) {
+	decl, e := in.Decl, x.ctx
+	if decl.Kind == device.KindStr && !decl.ASCII {
+		x.reply(s, device.Err("only ASCII strings can be symbolic so far: use ascii=True"))
+		return false, true
+	}
+	least, most := decl.Lengths()
+	n := uint64(least)
+	if least < most {
+		def := int64(min(max(len(decl.DefaultBytes), least), most))
+		if n, done, going = x.chosen(s, exec.Length, e.Var(lengthVar(name), 32), def, int64(least), int64(most)); !done {
+			return false, going
+		}
+	}
+	for i := range int(n) {
+		b := e.Var(byteVar(name, i), 8)
+		def := uint64(0)
+		if i < len(decl.DefaultBytes) {
+			def = uint64(decl.DefaultBytes[i])
+		}
+		x.assign(s, b, def)
+		in.Bytes = append(in.Bytes, b)
+	}
+	return true, true
+}
+
+// declareChoice decides which alternative in is.
+func (x *Explorer) declareChoice(s *state.State, in *state.Input, name string) (done, going bool) {
+	_, most := in.Decl.Range()
+	v := x.ctx.Var(scalarVar(name, in.Decl.Kind), 32)
+	k, done, going := x.chosen(s, exec.Choice, v, in.Decl.DefaultInt, 0, most)
+	if done {
+		in.Value, in.Index = x.ctx.ZExt(v, 64), int64(k)
+	}
+	return done, going
+}
+
+// declareScalar gives in its variable, and that its bounds.
+func (x *Explorer) declareScalar(s *state.State, in *state.Input, name string) (done, going bool) {
+	decl, e := in.Decl, x.ctx
+	width := uint(64)
+	if decl.Kind == device.KindBool {
+		width = 1
+	}
+	v := e.Var(scalarVar(name, decl.Kind), width)
+	ok := true
+	switch decl.Kind {
+	case device.KindBool:
+		x.assign(s, v, uint64(decl.DefaultInt))
+	case device.KindInt:
+		lo, hi := decl.Range()
+		ok = x.scalar(s, v, min(max(decl.DefaultInt, lo), hi), lo, hi)
+	case device.KindFloat:
+		ok = x.real(s, v, decl)
+	}
+	in.Value = e.ZExt(v, 64)
+	return ok, ok
 }
 
 // scalar gives variable v its default and bounds, once per path; false when the path ends.

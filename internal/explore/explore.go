@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"symchef/internal/device"
 	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/high"
@@ -32,6 +33,7 @@ import (
 	"symchef/internal/solver"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
+	"symchef/internal/timeline"
 )
 
 // Solver is what the loop asks of the solver chain.
@@ -54,6 +56,8 @@ type Config struct {
 	References int64
 	// High follows the interpreted program; nil where its program counter is not known.
 	High *high.Tracker
+	// Steps: the guest library tells of the steps of the interpreted program.
+	Steps bool
 	// PathInstructions ends a path as a hang after that many instructions beyond the start of the exploration.
 	PathInstructions uint64
 	// Endless runs the real program on the paths of states, each for a while, and says how long it did not come to an end ("2s"); empty where it did,
@@ -74,10 +78,14 @@ type Config struct {
 	// OnPath is called at the end of every path, with the state at its end; what it returns is called when the path
 	// counts: at once, or, with Complete, when no low-level path is left that may be of the same high-level path.
 	OnPath func(*state.State, End) (counts func())
+	// OnDecision is called where a path decides at pc.
+	OnDecision func(s *state.State, pc uint64)
 	// OnPick is called between two paths; it may call Renew.
 	OnPick func(*Explorer)
 	// Halting reports whether the exploration is about to end: then queries under way give up. nil: it never is.
 	Halting func() bool
+	// Row is where it is written what goes on; nil: nobody looks.
+	Row *timeline.Track
 	// OnTick is called every few milliseconds of work; returning a reason stops the exploration.
 	OnTick func(*Explorer) (stop string)
 }
@@ -101,11 +109,12 @@ type End struct {
 
 // Budget is what an exploration may spend. Zero limits mean none.
 type Budget struct {
-	Instructions uint64 // retired on new parts of paths
+	Instructions uint64 // spent on new parts of paths, see kernel.System.Spent
 	Paths        int
 	Vain         uint64 // on queries that are too hard, one after the other, in budgets of one query
 
 	instructions atomic.Uint64
+	spent        atomic.Uint64 // likewise, with what system calls cost
 	paths        atomic.Int64
 	vain         atomic.Uint64 // since the last answer, in sixteenths
 }
@@ -121,10 +130,14 @@ type Counts struct {
 	Forks      int
 	Boot       uint64 // instructions retired before the test began
 	Total      uint64 // instructions retired since
+	Calls      uint64 // what system calls among them cost, in instructions: see kernel.System.Spent
 	Replayed   uint64 // instructions retired to bring back states that were not kept
 	Merges     int    // forks that were not made, because the ways of a branch were merged
 	Merged     int    // branches within them that were merged
 }
+
+// Spent is what has been spent since the test began, in instructions.
+func (c *Counts) Spent() uint64 { return c.Total + c.Calls }
 
 // Explorer runs one exploration on one worker.
 type Explorer struct {
@@ -142,6 +155,8 @@ type Explorer struct {
 	// Listed is set when the guest library has told the names of the Tests instead of running one.
 	Listed bool
 	Tests  []string
+	// Functions are those that it has told of before.
+	Functions []device.Function
 
 	ctx      *expr.Ctx
 	m        *exec.Machine
@@ -156,7 +171,7 @@ type Explorer struct {
 	at       high.ID      // where cur was picked
 	from     search.Place // where cur was forked
 	size     int          // of the high-level tree when cur was picked
-	spent    uint64       // instructions until then, those of earlier turns left out
+	spent    uint64       // Counts.Spent until then, that of earlier turns left out
 	turn     turn         // of cur
 	rest     resting
 	effort   int      // how often a query of cur was too hard before
@@ -167,6 +182,8 @@ type Explorer struct {
 	nextID   uint64
 	base     uint64 // instructions retired before the exploration
 	began    time.Time
+	span     timeline.Span // of cur's turn
+	spanned  Counts        // when it began
 	anchors  anchors
 }
 
@@ -238,7 +255,10 @@ func (x *Explorer) Run(c context.Context, root *state.State) {
 	if !x.cfg.Booting {
 		x.setRoot(root)
 	}
-	x.cur = root
+	x.cur, x.span = root, x.cfg.Row.Span("path")
+	if x.cfg.Booting {
+		x.span = x.cfg.Row.Span("start")
+	}
 	x.loop(c)
 }
 
@@ -250,7 +270,7 @@ func (x *Explorer) Work(c context.Context, root *state.State) {
 
 // setRoot keeps a copy of s as the beginning of all paths.
 func (x *Explorer) setRoot(s *state.State) {
-	x.base = s.Sys.Retired
+	x.base = s.Sys.Spent()
 	x.root = s.Fork()
 }
 
@@ -274,6 +294,7 @@ func (x *Explorer) loop(c context.Context) {
 				x.cfg.OnPick(x)
 			}
 			more := false
+			x.span = x.cfg.Row.Span("path")
 			if x.cur, more = x.pick(); !more && !x.take(c) {
 				return
 			}
@@ -284,6 +305,7 @@ func (x *Explorer) loop(c context.Context) {
 				continue
 			}
 			x.began = time.Now().Add(-x.turn.took)
+			x.spanned = x.Counts
 		}
 		if x.Stopped = x.stop(c); x.Stopped != "" {
 			return
@@ -300,14 +322,27 @@ func (x *Explorer) loop(c context.Context) {
 		default:
 			continue
 		}
+		x.turned()
 		x.cur, x.gaveWay = nil, false
 	}
+}
+
+// turned writes what the turn of a path was that is over.
+func (x *Explorer) turned() {
+	if x.cfg.Row == nil {
+		return
+	}
+	what, was, now := "rests", x.spanned, x.Counts
+	if now.Paths > was.Paths {
+		what = "ended"
+	}
+	x.span.End("what", what, "decisions", len(x.cur.Decisions()), "instructions", now.Total-was.Total, "executed again", now.Replayed-was.Replayed, "forks", now.Forks-was.Forks, "merges", now.Merges-was.Merges)
 }
 
 // learn tells the searcher what became of its choice.
 func (x *Explorer) learn() {
 	if l, ok := x.sr.(search.Learner); ok && x.cfg.High != nil {
-		l.Learn(x.from, x.cfg.High.Tree.Size() > x.size, x.Counts.Total-x.spent)
+		l.Learn(x.from, x.cfg.High.Tree.Size() > x.size, x.Counts.Spent()-x.spent)
 	}
 }
 
@@ -319,7 +354,7 @@ func (x *Explorer) stop(c context.Context) (why string) {
 	if x.cfg.OnTick != nil {
 		why = x.cfg.OnTick(x)
 	}
-	if b := x.cfg.Budget; why == "" && b != nil && b.Instructions > 0 && b.instructions.Load() >= b.Instructions {
+	if b := x.cfg.Budget; why == "" && b != nil && b.Instructions > 0 && b.spent.Load() >= b.Instructions {
 		why = "limit: --instructions"
 	}
 	return why
@@ -330,12 +365,19 @@ func (x *Explorer) step(s *state.State) bool {
 	if s.Request != nil {
 		return x.device(s)
 	}
-	before := s.Sys.Retired
+	before, spent := s.Sys.Retired, s.Sys.Spent()
 	if x.cfg.High != nil && !x.cfg.Booting {
 		x.cfg.High.Run(&s.High)
 	}
 	stop := x.run(s)
-	x.retired(s.Sys.Retired - before)
+	x.retired(s.Sys.Retired-before, s.Sys.Spent()-spent)
+	switch stop.Kind {
+	case exec.Budget, exec.Bounds, exec.Decide: // it is on its way there, or there
+	case exec.Device:
+		s.Waits("a request")
+	default:
+		s.Waits("its end")
+	}
 	switch stop.Kind {
 	case exec.Budget:
 		if x.cfg.Booting {
@@ -350,7 +392,7 @@ func (x *Explorer) step(s *state.State) bool {
 		if x.trail != nil {
 			return true
 		}
-		if most := x.cfg.PathInstructions; most > 0 && s.Sys.Retired-x.base > most {
+		if most := x.cfg.PathInstructions; most > 0 && s.Sys.Spent()-x.base > most {
 			x.drop(s.High.Place(), "limit: --path-instructions")
 			x.end(s, End{Kind: Hang, What: fmt.Sprintf("%s%d instructions", testcase.Beyond, most)})
 			return false
@@ -394,8 +436,8 @@ func (x *Explorer) placeOf(s *state.State, pc uint64) search.Place {
 	return p
 }
 
-// retired counts n instructions.
-func (x *Explorer) retired(n uint64) {
+// retired counts n instructions, and what was spent: these, and what system calls among them cost.
+func (x *Explorer) retired(n, spent uint64) {
 	if x.trail != nil {
 		x.Counts.Replayed += n
 		return
@@ -405,8 +447,10 @@ func (x *Explorer) retired(n uint64) {
 		return
 	}
 	x.Counts.Total += n
+	x.Counts.Calls += spent - n
 	if x.cfg.Budget != nil {
 		x.cfg.Budget.instructions.Add(n)
+		x.cfg.Budget.spent.Add(spent)
 	}
 }
 
@@ -415,7 +459,10 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 	if _, known := s.Facts.Fixed[r]; known {
 		panic(fmt.Sprintf("explore: %v at %#x is decided twice", kind, pc))
 	}
-	if x.cfg.Merge && kind == exec.Branch && s.MayMerge(pc) && x.merge(s, pc, r) {
+	if len(s.Excl) > 0 && s.Excl[0].R != r {
+		s.Waits(fmt.Sprintf("%v at %#x", kind, pc))
+	}
+	if kind == exec.Branch && (x.cfg.Merge || s.Sys.Current().CPU.InCall()) && s.MayMerge(pc) && x.merge(s, pc, r) {
 		return
 	}
 	if x.trail != nil {
@@ -430,6 +477,9 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 	here := x.node
 	if w > 6 || uint64(len(s.Excl))+1 < 1<<w {
 		x.Counts.Forks++
+		if x.cfg.Row != nil {
+			x.cfg.Row.Point("fork", "at", fmt.Sprintf("%#x", pc), "kind", kind.String(), "values", 1<<min(w, 62))
+		}
 		at := x.placeOf(s, pc)
 		if w == 1 {
 			at.Arm = 2 - v
@@ -438,12 +488,20 @@ func (x *Explorer) decide(s *state.State, kind exec.DecisionKind, pc uint64, r e
 		p.exclude(r, v)
 		if x.anchors.wants(s) {
 			p.st = s.Fork()
-			p.st.Excl = append(p.st.Excl, state.Constraint{R: r, V: v})
+			p.st.Exclude(kind, pc, r, v)
 		}
 		x.add(p)
 	}
-	s.Record(x.ctx, kind, pc, r, v)
+	x.record(s, kind, pc, r, v)
 	x.node = search.Child(here)
+}
+
+// record is s.Record, and tells of it.
+func (x *Explorer) record(s *state.State, kind exec.DecisionKind, pc uint64, r expr.Ref, v uint64) {
+	if x.cfg.OnDecision != nil {
+		x.cfg.OnDecision(s, pc)
+	}
+	s.Record(x.ctx, kind, pc, r, v)
 }
 
 // assume adds the condition r to s, asking for another model if the present
@@ -505,18 +563,21 @@ func (x *Explorer) end(s *state.State, e End) {
 	if x.gaveWay {
 		return // its assumption is set aside
 	}
+	if e.Kind != Hang { // a limit may cut it off anywhere
+		s.Waits("its end")
+	}
 	if s.Report.Usage != "" {
 		x.Usage = s.Report.Usage
 		return
 	}
 	if s.Report.Listed {
-		x.Listed, x.Tests = true, s.Report.Tests
+		x.Listed, x.Tests, x.Functions = true, s.Report.Tests, s.Report.Functions
 		return
 	}
 	if e.Kind == Finished {
-		x.rest.longest = max(x.rest.longest, x.turn.used+x.Counts.Total-x.turn.from)
+		x.rest.longest = max(x.rest.longest, x.turn.used+x.Counts.Spent()-x.turn.from)
 		if !x.cfg.Booting {
-			x.rest.whole = max(x.rest.whole, s.Sys.Retired-x.base)
+			x.rest.whole = max(x.rest.whole, s.Sys.Spent()-x.base)
 		}
 	}
 	x.m.Beyond(s.Sys, &s.Facts)

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -45,11 +46,14 @@ type Trail struct {
 	err     error
 }
 
+// ErrMost is of a path that takes more than Trail.Most.
+var ErrMost = errors.New("the path did not end within")
+
 // Follow runs the path of trail from root. The error says where the program
 // strays from the log; the end is reported to OnPath.
 func (x *Explorer) Follow(c context.Context, root *state.State, trail *Trail) error {
 	if !x.cfg.Booting {
-		x.base = root.Sys.Retired
+		x.base = root.Sys.Spent()
 	}
 	return x.follow(c, root, trail)
 }
@@ -64,10 +68,10 @@ func (x *Explorer) follow(c context.Context, s *state.State, trail *Trail) error
 	if trail.next == n && (trail.Open || trail.fork && trail.excl == nil) {
 		trail.arrived = true
 	}
-	from := s.Sys.Retired
-	for trail.err == nil && c.Err() == nil && (!trail.arrived || s.Sys.Retired < x.until) && x.step(s) {
-		if ran := s.Sys.Retired - from; trail.Most > 0 && ran > trail.Most {
-			return fmt.Errorf("the path did not end within %d instructions", ran)
+	from := s.Sys.Spent()
+	for trail.err == nil && c.Err() == nil && (!trail.arrived || s.Sys.Spent() < x.until) && x.step(s) {
+		if ran := s.Sys.Spent() - from; trail.Most > 0 && ran > trail.Most {
+			return fmt.Errorf("%w %d instructions", ErrMost, ran)
 		}
 	}
 	switch {
@@ -143,13 +147,13 @@ func (x *Explorer) decideAs(s *state.State, kind exec.DecisionKind, pc uint64, r
 	}
 	if t.fork && t.next == len(t.Decisions) {
 		for _, v := range t.excl {
-			s.Excl = append(s.Excl, state.Constraint{R: r, V: v})
+			s.Exclude(kind, pc, r, v)
 		}
 		t.arrived = true
 		return
 	}
 	if t.Unlogged {
-		s.Record(x.ctx, kind, pc, r, x.ctx.Eval(r, s.Model))
+		x.record(s, kind, pc, r, x.ctx.Eval(r, s.Model))
 		return
 	}
 	v, ok := t.take(kind, pc)
@@ -165,7 +169,7 @@ func (x *Explorer) decideAs(s *state.State, kind exec.DecisionKind, pc uint64, r
 		}
 		s.Rebase(x.ctx, model)
 	}
-	s.Record(x.ctx, kind, pc, r, v)
+	x.record(s, kind, pc, r, v)
 	if t.next == len(t.Decisions) && (t.Open || t.fork && t.excl == nil) {
 		t.arrived = true
 	}
@@ -178,7 +182,7 @@ func NamedInput(t testcase.InputType, name string) string { return string(t) + "
 func ModelOf(ctx *expr.Ctx, inputs []testcase.Input) (expr.Assignment, error) {
 	var vals Values
 	seen := map[string]int{}
-	for _, in := range inputs {
+	for _, in := range testcase.Flat(inputs) {
 		seen[in.Name]++
 		name := numbered(in.Name, seen[in.Name])
 		switch in.Type {

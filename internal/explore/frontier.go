@@ -125,9 +125,9 @@ func (x *Explorer) pick() (s *state.State, more bool) {
 		x.count(p)
 		return nil, true
 	}
-	x.node, x.at, x.from, x.spent = p.node, p.at, p.place, x.Counts.Total-p.turn.used
+	x.node, x.at, x.from, x.spent = p.node, p.at, p.place, x.Counts.Spent()-p.turn.used
 	x.turn, x.effort = p.turn, p.tries
-	x.turn.from = x.Counts.Total
+	x.turn.from = x.Counts.Spent()
 	if x.cfg.High != nil {
 		x.size = x.cfg.High.Tree.Size()
 	}

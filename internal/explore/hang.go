@@ -30,12 +30,14 @@ const (
 	lateShare = 2
 	// sampleIn is how many instructions run in the evaluators before, to find an instruction that is passed seldom, in each round of the loop.
 	sampleIn = 1 << 14
+	// longest is how many instructions of a look run between two glances at whether the exploration is about to end.
+	longest = 1 << 24
 	// mostMeets is how often a look compares at most.
 	mostMeets = 1 << 17
 )
 
 // quiet is how many instructions s has retired since its last decision, or since paths began.
-func (x *Explorer) quiet(s *state.State) uint64 { return s.Sys.Retired - max(s.Decided, x.base) }
+func (x *Explorer) quiet(s *state.State) uint64 { return s.Sys.Spent() - max(s.Decided, x.base) }
 
 // run runs s until the next stop, or some million instructions; or up to where its path may come to an end as a hang.
 func (x *Explorer) run(s *state.State) exec.Stop {
@@ -43,14 +45,14 @@ func (x *Explorer) run(s *state.State) exec.Stop {
 	if x.Haste {
 		n = hasty
 	}
-	if x.until > s.Sys.Retired {
-		n = min(n, x.until-s.Sys.Retired)
+	if x.until > s.Sys.Spent() {
+		n = min(n, x.until-s.Sys.Spent())
 	}
 	if x.cfg.Booting {
 		return x.m.Run(s.Sys, &s.Facts, n)
 	}
-	if most := x.cfg.PathInstructions; most > 0 && x.base+most+1 > s.Sys.Retired {
-		n = min(n, x.base+most+1-s.Sys.Retired)
+	if most := x.cfg.PathInstructions; most > 0 && x.base+most+1 > s.Sys.Spent() {
+		n = min(n, x.base+most+1-s.Sys.Spent())
 	}
 	if x.trail != nil {
 		return x.m.Run(s.Sys, &s.Facts, n)
@@ -62,7 +64,7 @@ func (x *Explorer) run(s *state.State) exec.Stop {
 	if stop.Kind == exec.Budget && x.quiet(s) >= next {
 		n = lookAt(next)
 		if most := x.cfg.PathInstructions; most > 0 {
-			n = min(n, most+1-min(most, s.Sys.Retired-x.base))
+			n = min(n, most+1-min(most, s.Sys.Spent()-x.base))
 		}
 		return x.look(s, n)
 	}
@@ -88,7 +90,10 @@ func (x *Explorer) look(s *state.State, n uint64) exec.Stop {
 		return stop
 	}
 	l := look{now: s.Sys, every: n / 8}
-	stop = x.m.Seek(s.Sys, &s.Facts, n, v.seldom(s.Sys.Current().CPU.PC), l.met)
+	pc, end := v.seldom(s.Sys.Current().CPU.PC), s.Sys.Spent()+n
+	for stop.Kind == exec.Budget && s.Sys.Spent() < end && !x.halting() { // a look may take seconds
+		stop = x.m.Seek(s.Sys, &s.Facts, min(end-s.Sys.Spent(), longest), pc, l.met)
+	}
 	switch {
 	case stop.Kind == exec.Met && l.period == 0:
 		stop = exec.Stop{Kind: exec.Budget}
@@ -140,7 +145,7 @@ type look struct {
 	period uint64 // of the loop, in instructions; 0: it has not been found
 }
 
-// copies is how many there are at most.
+// copies is how many there are at most, if the memory of a path has room for so many beside the system itself; there is one in any case.
 const copies = 6
 
 // met reports whether the look is over.
@@ -151,7 +156,7 @@ func (l *look) met() bool {
 			return true
 		}
 	}
-	if n := len(l.then); n == 0 || n < copies && l.now.Retired >= l.then[n-1].then.Retired+l.every {
+	if n := len(l.then); n == 0 || uint64(n) < min(copies, max(l.now.Fit(), 2)-1) && l.now.Spent() >= l.then[n-1].then.Spent()+l.every {
 		l.then = append(l.then, comparison{now: l.now, then: l.now.Fork()})
 	}
 	l.meets++

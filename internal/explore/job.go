@@ -266,11 +266,11 @@ func (x *Explorer) pack(packed func(id uint64)) Frontier {
 // running makes a candidate of the running state.
 func (x *Explorer) running() *candidate {
 	p := candidateOf(x.cur, nil, search.Place{})
-	if len(p.excl) == 0 && x.cur.Sys.Retired > x.cur.Decided {
-		p.ran = x.cur.Sys.Retired - x.base
+	if len(p.excl) == 0 && x.cur.Sys.Spent() > x.cur.Decided {
+		p.ran = x.cur.Sys.Spent() - x.base
 	}
 	p.turn = x.turn
-	p.turn.used += x.Counts.Total - x.turn.from
+	p.turn.used += x.Counts.Spent() - x.turn.from
 	return p
 }
 

@@ -29,7 +29,8 @@ const (
 type merging struct {
 	x        *Explorer
 	s        *state.State
-	left     uint64 // instructions
+	call     exec.Join // the end of a call that is to give one result, where all ways meet; 0: each branch has its own
+	left     uint64    // instructions
 	branches int
 	why      string // it is given up
 }
@@ -46,15 +47,15 @@ type ways struct {
 // merge lets s go on behind the branch at pc, whose condition is r, or returns false.
 func (x *Explorer) merge(s *state.State, pc uint64, r expr.Ref) bool {
 	g := &merging{x: x, s: s, left: mergeInstructions}
-	j, _ := x.m.JoinOf(s.Sys, pc)
+	if c := &s.Sys.Current().CPU; c.InCall() && !x.cfg.Merge {
+		g.call.Stack = c.Call
+	}
+	j, _ := g.joinOf(s.Sys, pc)
 	w := g.both(s.Sys, pc, r)
 	if w != nil && w.sys == nil && j.PC != 0 { // up to the function's return
-		j.PC = 0
-		if w = g.on(w, j); w != nil {
-			g.unite(w)
-		}
+		w = g.meet(w, exec.Join{Stack: j.Stack})
 	}
-	x.retired(mergeInstructions - g.left)
+	x.retired(mergeInstructions-g.left, mergeInstructions-g.left)
 	done := w != nil && w.sys != nil
 	s.Merged(pc, done)
 	if !done {
@@ -71,9 +72,26 @@ func (x *Explorer) merge(s *state.State, pc uint64, r expr.Ref) bool {
 	return true
 }
 
+// joinOf is where the ways of the branch at pc, at which sys is, meet.
+func (g *merging) joinOf(sys *kernel.System, pc uint64) (exec.Join, bool) {
+	j, ok := g.x.m.JoinOf(sys, pc)
+	if g.call != (exec.Join{}) {
+		j = g.call
+	}
+	return j, ok
+}
+
+// meet follows all of w to j and merges there what may be.
+func (g *merging) meet(w *ways, j exec.Join) *ways {
+	if w = g.on(w, j); w != nil {
+		g.unite(w)
+	}
+	return w
+}
+
 // both follows both ways of the branch at which sys is to where they meet, and merges them if they may be; nil: they are given up.
 func (g *merging) both(sys *kernel.System, pc uint64, r expr.Ref) *ways {
-	j, ok := g.x.m.JoinOf(sys, pc)
+	j, ok := g.joinOf(sys, pc)
 	switch {
 	case !ok:
 		return g.giveUp("not at a branch")

@@ -29,8 +29,8 @@ type resting struct {
 	least   uint64   // length of a slice, in instructions
 	longest uint64   // instructions of a path, since it was picked, that has ended
 	whole   uint64   // likewise, since paths began
-	fresh   uint64   // instructions of first turns
-	again   uint64   // of others
+	fresh   uint64   // instructions of first turns, each up to its slice
+	again   uint64   // of others, likewise
 	picks   uint     // by farthest
 }
 
@@ -71,7 +71,7 @@ func (x *Explorer) waits() int { return x.sr.Len() + len(x.rest.ids) + len(x.asi
 
 // overdue reports whether the running state has used up its slice while others wait, or is due.
 func (x *Explorer) overdue() bool {
-	n := x.Counts.Total - x.turn.from
+	n := x.Counts.Spent() - x.turn.from
 	return !x.cfg.Booting && (n > x.rest.slice(&x.turn) && x.waits() > 0 || x.due(&x.turn, n))
 }
 
@@ -84,9 +84,10 @@ func (x *Explorer) askAfter() uint64 { return max(askAfter, askShare*x.rest.whol
 
 // charge ends the turn of the running state.
 func (x *Explorer) charge() {
-	n := x.Counts.Total - x.turn.from
-	x.turn.from = x.Counts.Total
+	n := x.Counts.Spent() - x.turn.from
+	x.turn.from = x.Counts.Spent()
 	x.turn.used += n
+	n = min(n, x.rest.slice(&x.turn)) // what one system call takes beyond it is no reason to give the same to others
 	if x.turn.turns == 0 {
 		x.rest.fresh += n
 	} else {
@@ -99,7 +100,7 @@ func (x *Explorer) lay(s *state.State) {
 	x.charge()
 	p := candidateOf(s, x.node, x.from)
 	p.excl, p.what = nil, 0
-	p.ran = s.Sys.Retired - x.base
+	p.ran = s.Sys.Spent() - x.base
 	p.turn = x.turn
 	p.turn.turns++
 	p.turn.took, p.turn.at = time.Since(x.began), x.where(s)
@@ -246,7 +247,7 @@ func (x *Explorer) Running() (r Running) {
 		t := &x.pending[id].turn
 		r.Add(Running{1, t.used, t.at})
 	}
-	if n := x.turn.used + x.Counts.Total - x.turn.from; x.cur != nil && !x.cfg.Booting && n > firstLook {
+	if n := x.turn.used + x.Counts.Spent() - x.turn.from; x.cur != nil && !x.cfg.Booting && n > firstLook {
 		r.Add(Running{1, n, x.where(x.cur)})
 	}
 	return r

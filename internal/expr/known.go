@@ -146,21 +146,9 @@ func (c *Ctx) derive(r Ref, a, b, d fact) fact {
 	case MulHU:
 		f.lo, f.hi = kinds[MulHU].Eval(a.lo, b.lo, 0, w), kinds[MulHU].Eval(a.hi, b.hi, 0, w)
 	case UDiv:
-		if b.hi == 0 {
-			return exactly(m, w)
-		}
-		f.lo = a.lo / b.hi
-		if b.lo > 0 {
-			f.hi = a.hi / b.lo
-		}
+		return deriveUDiv(a, b, w)
 	case URem:
-		f.hi = a.hi
-		if b.lo > 0 {
-			f.hi = min(f.hi, b.hi-1)
-		}
-		if a.hi < b.lo {
-			f.lo = a.lo
-		}
+		return deriveURem(a, b, w)
 	case Shl:
 		f.zeros = m & Mask(uint(min(64, b.lo+uint64(trailingZeros(a)))))
 		if b.hi < uint64(w) && a.hi <= m>>b.hi {
@@ -182,14 +170,44 @@ func (c *Ctx) derive(r Ref, a, b, d fact) fact {
 	case ZExt:
 		return fact{a.zeros | m&^Mask(c.Width(c.A(r))), a.ones, a.lo, a.hi}
 	case SExt:
-		n := c.Width(c.A(r))
-		ext := func(v uint64) uint64 { return uint64(SignExtend(v, n)) & m }
-		f.zeros, f.ones = ext(a.zeros), ext(a.ones)
-		if a.lo>>(n-1) == a.hi>>(n-1) {
-			f.lo, f.hi = ext(a.lo), ext(a.hi)
-		}
+		return deriveSExt(a, c.Width(c.A(r)), w)
 	case Select:
 		return c.deriveSelect(r, a)
+	}
+	return f
+}
+
+func deriveUDiv(a, b fact, w uint) fact {
+	if b.hi == 0 {
+		return exactly(Mask(w), w)
+	}
+	f := anything(w)
+	f.lo = a.lo / b.hi
+	if b.lo > 0 {
+		f.hi = a.hi / b.lo
+	}
+	return f
+}
+
+func deriveURem(a, b fact, w uint) fact {
+	f := anything(w)
+	f.hi = a.hi
+	if b.lo > 0 {
+		f.hi = min(f.hi, b.hi-1)
+	}
+	if a.hi < b.lo {
+		f.lo = a.lo
+	}
+	return f
+}
+
+// deriveSExt extends from n to w bits.
+func deriveSExt(a fact, n, w uint) fact {
+	f := anything(w)
+	ext := func(v uint64) uint64 { return uint64(SignExtend(v, n)) & Mask(w) }
+	f.zeros, f.ones = ext(a.zeros), ext(a.ones)
+	if a.lo>>(n-1) == a.hi>>(n-1) {
+		f.lo, f.hi = ext(a.lo), ext(a.hi)
 	}
 	return f
 }

@@ -164,22 +164,9 @@ func (c *Ctx) readNode(r *reader, nodes []Ref, tables *[][]uint64) (Ref, error) 
 	var vals []uint64
 	switch k {
 	case Const:
-		w = r.width(1)
-		v := r.num()
-		if r.bad || v > Mask(w) {
-			return 0, errCorrupt
-		}
-		return c.Const(v, w), nil
+		return c.readConst(r)
 	case Var:
-		w = r.width(1)
-		name := string(r.bytes(r.num()))
-		if r.bad {
-			return 0, errCorrupt
-		}
-		if v, ok := c.byName[name]; ok && c.VarWidth(v) != w {
-			return 0, fmt.Errorf("expr: variable %q has width %d, not %d", name, c.VarWidth(v), w)
-		}
-		return c.Var(name, w), nil
+		return c.readVar(r)
 	case Extract, FAdd, FSub, FMul, FDiv, FSqrt, FFromI, FToI, FCvt:
 		w, lo = r.width(1), r.num()
 	case ZExt, SExt:
@@ -201,24 +188,50 @@ func (c *Ctx) readNode(r *reader, nodes []Ref, tables *[][]uint64) (Ref, error) 
 	if !c.wellFormed(k, x, w, lo) {
 		return 0, errCorrupt
 	}
+	return c.construct(k, x, w, lo, vals), nil
+}
+
+func (c *Ctx) readConst(r *reader) (Ref, error) {
+	w := r.width(1)
+	v := r.num()
+	if r.bad || v > Mask(w) {
+		return 0, errCorrupt
+	}
+	return c.Const(v, w), nil
+}
+
+func (c *Ctx) readVar(r *reader) (Ref, error) {
+	w := r.width(1)
+	name := string(r.bytes(r.num()))
+	if r.bad {
+		return 0, errCorrupt
+	}
+	if v, ok := c.byName[name]; ok && c.VarWidth(v) != w {
+		return 0, fmt.Errorf("expr: variable %q has width %d, not %d", name, c.VarWidth(v), w)
+	}
+	return c.Var(name, w), nil
+}
+
+// construct makes a well-formed node of kind k through its constructor, which simplifies it.
+func (c *Ctx) construct(k Kind, x [3]Ref, w uint, lo uint64, vals []uint64) Ref {
 	switch k {
 	case Not, Neg:
-		return c.unary(k, x[0]), nil
+		return c.unary(k, x[0])
 	case Ite:
-		return c.Ite(x[0], x[1], x[2]), nil
+		return c.Ite(x[0], x[1], x[2])
 	case Concat:
-		return c.Concat(x[0], x[1]), nil
+		return c.Concat(x[0], x[1])
 	case Extract:
-		return c.Extract(x[0], uint(lo), w), nil
+		return c.Extract(x[0], uint(lo), w)
 	case ZExt, SExt:
-		return c.extend(k, x[0], w), nil
+		return c.extend(k, x[0], w)
 	case Select:
-		return c.Select(vals, x[0], w), nil
+		return c.Select(vals, x[0], w)
 	}
 	if k.IsFloat() {
-		return c.float(k, Env(lo), x[0], x[1], w), nil
+		return c.float(k, Env(lo), x[0], x[1], w)
 	}
-	return c.binary(k, x[0], x[1]), nil
+	return c.binary(k, x[0], x[1])
 }
 
 // table reads the table of a Select.

@@ -27,7 +27,7 @@ type rule struct {
 }
 
 // ruleFamilies lists the tables; a family's order is the order of trial.
-var ruleFamilies = [][]rule{bitRules(), arithRules(), mulRules(), shiftRules(), eqRules(), orderRules(), structRules(), iteRules(), selectRules(), floatRules()}
+var ruleFamilies = [][]rule{bitRules, arithRules, mulRules, shiftRules, eqRules, orderRules, structRules, iteRules, selectRules, floatRules}
 
 // dispatch[k][o] holds the rules for terms of kind k with an operand a of kind
 // o; swapped those to try with a and b swapped.
@@ -168,6 +168,9 @@ func (c *Ctx) constTree(r Ref) bool {
 	n := treeMax
 	return c.Kind(r) == Ite && c.constLeaves(r, &n)
 }
+
+// Chooses reports whether r chooses among constants, and how is all that is symbolic in it.
+func (c *Ctx) Chooses(r Ref) bool { return c.constTree(r) }
 
 func (c *Ctx) constLeaves(r Ref, left *int) bool {
 	for c.Kind(r) == Ite {

@@ -3,38 +3,36 @@ package expr
 import "symchef/internal/softfp"
 
 // floatRules: floats that are integers stay integers. Languages whose only numbers are
-// floats (Lua 5.1, JavaScript, R) count and index with them.
-func floatRules() []rule {
-	return []rule{
-		{name: "fromi-narrow", kind: FFromI, apply: func(c *Ctx, t term) Ref {
-			if n := c.signedBits(t.a); n < c.Width(t.a) {
-				return c.float(FFromI, Env(t.lo), c.Extract(t.a, 0, n), 0, t.w)
-			}
+// floats count and index with them (as in Lua 5.1, JavaScript, R).
+var floatRules = []rule{
+	{name: "fromi-narrow", kind: FFromI, apply: func(c *Ctx, t term) Ref {
+		if n := c.signedBits(t.a); n < c.Width(t.a) {
+			return c.float(FFromI, Env(t.lo), c.Extract(t.a, 0, n), 0, t.w)
+		}
+		return 0
+	}},
+	{name: "toi-fromi", kind: FToI, on: FFromI, apply: func(c *Ctx, t term) Ref {
+		if n, ok := c.Whole(t.a); ok && c.Width(n) <= t.w {
+			return c.SExt(n, t.w)
+		}
+		return 0
+	}},
+	{name: "cvt-fromi", kind: FCvt, on: FFromI, apply: func(c *Ctx, t term) Ref {
+		if n, ok := c.Whole(t.a); ok && c.Width(n) <= precision(t.w) {
+			return c.float(FFromI, Env(t.lo), n, 0, t.w)
+		}
+		return 0
+	}},
+	{name: "fadd-whole", kind: FAdd, apply: func(c *Ctx, t term) Ref { return c.wholeSum(t, c.Add) }},
+	{name: "fsub-whole", kind: FSub, apply: func(c *Ctx, t term) Ref { return c.wholeSum(t, c.Sub) }},
+	{name: "fmul-whole", kind: FMul, apply: func(c *Ctx, t term) Ref {
+		a, b, ok := c.bothWhole(t)
+		w := c.Width(a) + c.Width(b)
+		if !ok || w > precision(t.w) || !c.noMinusZero(a, b) {
 			return 0
-		}},
-		{name: "toi-fromi", kind: FToI, on: FFromI, apply: func(c *Ctx, t term) Ref {
-			if n, ok := c.Whole(t.a); ok && c.Width(n) <= t.w {
-				return c.SExt(n, t.w)
-			}
-			return 0
-		}},
-		{name: "cvt-fromi", kind: FCvt, on: FFromI, apply: func(c *Ctx, t term) Ref {
-			if n, ok := c.Whole(t.a); ok && c.Width(n) <= precision(t.w) {
-				return c.float(FFromI, Env(t.lo), n, 0, t.w)
-			}
-			return 0
-		}},
-		{name: "fadd-whole", kind: FAdd, apply: func(c *Ctx, t term) Ref { return c.wholeSum(t, c.Add) }},
-		{name: "fsub-whole", kind: FSub, apply: func(c *Ctx, t term) Ref { return c.wholeSum(t, c.Sub) }},
-		{name: "fmul-whole", kind: FMul, apply: func(c *Ctx, t term) Ref {
-			a, b, ok := c.bothWhole(t)
-			w := c.Width(a) + c.Width(b)
-			if !ok || w > precision(t.w) || !c.noMinusZero(a, b) {
-				return 0
-			}
-			return c.FFromI(Env(t.lo), c.Mul(c.SExt(a, w), c.SExt(b, w)), t.w)
-		}},
-	}
+		}
+		return c.FFromI(Env(t.lo), c.Mul(c.SExt(a, w), c.SExt(b, w)), t.w)
+	}},
 }
 
 // bothWhole returns the integers that the operands of t are, as narrow as known.

@@ -344,7 +344,7 @@ func TestRulesBySolver(t *testing.T) {
 	solvers := smtlib.Find()
 	if len(solvers) == 0 {
 		fmt.Println("TestRulesBySolver: neither cvc5 nor z3 is installed, nothing is proved")
-		t.Skip("no solver")
+		t.Skip("skipped: no solver")
 	}
 	proofs := 0
 	for _, row := range ruleRows {

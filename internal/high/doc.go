@@ -37,6 +37,10 @@ type Location struct {
 	Text string `json:"text,omitempty"`
 	// Body is the line that a condition at the end of Text leads to where it holds; 0: Text is no condition, or that is not known.
 	Body int `json:"body,omitempty"`
+	// Stays says of a path that goes on on the line whether a condition in Text holds there, "true" or "false"; empty: it is no such statement, or that is
+	// not known. Joined: the condition has parts, one of which may decide.
+	Stays  string `json:"stays,omitempty"`
+	Joined bool   `json:"joined,omitempty"`
 }
 
 // DocEnd is how low-level paths ended that are one high-level path.
@@ -161,20 +165,21 @@ func (d *Doc) add(t *Tree, n *Node, parent int, complete bool) int {
 // maxSpan is how many steps are looked at for one whose source is known.
 const maxSpan = 1 << 16
 
-// span is where the steps from from to to begin and end: the first and the last of them whose source is known, if there is one. The others are the
-// interpreter's own, as R's stop is.
+// span is where the steps from from to to begin and end: the first and the last of them whose line is known, or else whose source is, if there is one. The
+// others are the interpreter's own, as functions are that raise errors, or code that a compiler has added, as to leave a handler.
 func (t *Tree) span(s *Steps, from, to int) (first, last Location) {
 	at := func(i int) Location { return t.location(t.Table[s.at(i)]) }
 	first, last = at(from), at(to-1)
-	for i := from; i < min(to, from+maxSpan) && first.Source == ""; i++ {
-		if l := at(i); l.Source != "" {
-			first = l
+	better := func(l *Location, i int) {
+		if o := at(i); o.Line != 0 || l.Source == "" && o.Source != "" {
+			*l = o
 		}
 	}
-	for i := to - 1; i >= max(from, to-maxSpan) && last.Source == ""; i-- {
-		if l := at(i); l.Source != "" {
-			last = l
-		}
+	for i := from; i < min(to, from+maxSpan) && first.Line == 0; i++ {
+		better(&first, i)
+	}
+	for i := to - 1; i >= max(from, to-maxSpan) && last.Line == 0; i-- {
+		better(&last, i)
 	}
 	return first, last
 }

@@ -15,6 +15,7 @@ package high
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -115,19 +116,28 @@ type Tracker struct {
 	object  *hlpc.Code // that was executed last; nil: none yet
 	code    uint32     // its number in Tree.Codes
 	sources map[Step]string
-	numbers []uint32 // of steps in a row, in Tree.Table
+	numbers []uint32  // of steps in a row, in Tree.Table
+	told    hlpc.Code // of the steps that the guest tells of
 }
 
 // NewTracker returns a tracker for the interpreter that res describes. What is executed of files below the folder library is
 // no step: it is not the program's. Empty: there is none.
 func NewTracker(res *hlpc.Result, library string) *Tracker {
 	t := &Tracker{}
+	if res.Told != nil {
+		t.told = hlpc.Code{Digest: toldDigest, Size: math.MaxUint32}
+		t.Tree.label(toldDigest, *res.Told)
+		return t
+	}
 	t.tracer = hlpc.Tracer{Result: res, Library: library, OnRuns: t.follow, OnCode: t.Tree.label}
 	return t
 }
 
 // Attach makes m tell t of what its states do.
 func (t *Tracker) Attach(m *exec.Machine) {
+	if t.told.Size != 0 {
+		return
+	}
 	t.tracer.Attach(m)
 	m.Watch = t.watch
 }
@@ -154,9 +164,21 @@ func (t *Tracker) watch(s *mem.Space, site uint64) exec.Watcher {
 // Run makes p the path of the state that runs next; nil: nothing is followed.
 func (t *Tracker) Run(p *Path) { t.cur = p }
 
+// toldDigest is that of all code whose steps the guest tells of.
+var toldDigest = hlpc.Digest{'t', 'o', 'l', 'd'}
+
+// Tell takes p along a step that the guest tells of: the number of the instruction, and its opcode. Nothing is known of calls.
+func (t *Tracker) Tell(p *Path, id uint32, opcode uint64) {
+	if t.told.Size == 0 {
+		return
+	}
+	t.along(p, []hlpc.Run{{Code: &t.told, Steps: []exec.Note{{Offset: uint64(id), Target: opcode}}}})
+}
+
 // follow takes the running state's path along runs.
-func (t *Tracker) follow(runs []hlpc.Run) {
-	p := t.cur
+func (t *Tracker) follow(runs []hlpc.Run) { t.along(t.cur, runs) }
+
+func (t *Tracker) along(p *Path, runs []hlpc.Run) {
 	if p.ended {
 		return
 	}
@@ -213,6 +235,14 @@ func (t *Tracker) Opcode(p *Path) uint64 {
 
 // Last is the instruction that p executes; the zero Step if nothing was followed.
 func (p *Path) Last() Step { return p.last }
+
+// Stands is the Source of the instruction that p executes; empty where the test has ended, or nothing is known.
+func (t *Tracker) Stands(p *Path) string {
+	if p.ended {
+		return ""
+	}
+	return t.Source(p.last)
+}
 
 // Source is where an instruction is in the source of the interpreted program, FILE:LINE NAME, as far as it is known.
 func (t *Tracker) Source(at Step) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -37,8 +38,8 @@ func (d *Doc) label(i int, ways []string) string {
 		if n.Last != (Location{}) {
 			fmt.Fprintf(&b, "%s  ", strings.TrimSpace(d.name(n.Last)+"  "+n.Last.Text))
 		}
-		fmt.Fprintf(&b, "(%d decisions, %d paths)", n.Steps, n.Low)
-		return b.String()
+		fmt.Fprintf(&b, "(%s, %s)", count(n.Steps, "decision"), count(n.Low, "path"))
+		return printable(b.String())
 	}
 	if n.Steps == 0 {
 		return "start"
@@ -47,8 +48,16 @@ func (d *Doc) label(i int, ways []string) string {
 	if n.Last.Text != "" {
 		b.WriteString("  " + n.Last.Text)
 	}
-	fmt.Fprintf(&b, "  (%d steps, %d low-level)", n.Steps, n.Low)
-	return b.String()
+	fmt.Fprintf(&b, "  (%s, %d low-level)", count(n.Steps, "step"), n.Low)
+	return printable(b.String())
+}
+
+// count is "1 step", "2 steps".
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprint(n, " ", what)
 }
 
 // ways says for each node which way the path went to it; empty: there was none, or that is not known.
@@ -67,6 +76,15 @@ func (d *Doc) ways() []string {
 		case from.Line == 0:
 		case len(list) == 1 && on(d.Nodes[list[0]].First): // the others have ended
 			out[list[0]] = "goes on: "
+		case len(list) == 2 && from.Body != 0 && on(d.Nodes[list[0]].First) != on(d.Nodes[list[1]].First):
+			stays, leaves := list[0], list[1]
+			if !on(d.Nodes[stays].First) {
+				stays, leaves = leaves, stays
+			}
+			n := &d.Nodes[stays]
+			raised := slices.ContainsFunc(n.Ends, func(e DocEnd) bool { return e.Outcome != "ok" })
+			again := on(n.Last) && len(kids[stays]) > 0 || from.Joined && (!on(n.Last) || raised || from.Body != d.Nodes[leaves].First.Line)
+			out[stays] = staying(from, d.Nodes[leaves].First, again)
 		case len(list) == 2:
 			d.twoWays(from, list[0], list[1], on, out)
 		}
@@ -74,15 +92,34 @@ func (d *Doc) ways() []string {
 	return out
 }
 
+// staying says of a path that goes on on the line of the condition at from what this is there, when the other one has gone to other; again tells that
+// another part of the condition may decide.
+func staying(from, other Location, again bool) string {
+	switch {
+	case other.File != from.File || other.Line == 0:
+		return way(from, from)
+	case from.Body == other.Line && again:
+		return "false so far: "
+	case from.Body == other.Line:
+		return "false: "
+	case again:
+		return "true so far: "
+	}
+	return way(from, from)
+}
+
 // twoWays is ways for the two nodes a and b behind the branch at from; on tells what is on its line.
 func (d *Doc) twoWays(from Location, a, b int, on func(Location) bool, out []string) {
 	one, other := &d.Nodes[a], &d.Nodes[b]
-	stays := func(n *DocNode) bool { return on(n.First) && (isJoined(from.Text) || on(n.Last)) }
-	if holds, ok := staysIf(from.Text); ok && stays(one) != stays(other) {
+	stays := func(n *DocNode) bool { return on(n.First) && (from.Joined || on(n.Last)) }
+	if from.Stays != "" && stays(one) != stays(other) {
 		if stays(other) {
 			a, b = b, a
 		}
-		out[a], out[b] = fmt.Sprint(holds, ": "), fmt.Sprint(!holds, ": ")
+		out[a], out[b] = "true: ", "false: "
+		if from.Stays == "false" {
+			out[a], out[b] = out[b], out[a]
+		}
 		return
 	}
 	l, r := one.First, other.First
@@ -120,7 +157,7 @@ const maxTests = 3
 
 // String is the end in one line.
 func (e DocEnd) String() string {
-	s := fmt.Sprintf("%s  (%d low-level)", e.Outcome, e.Low)
+	s := fmt.Sprintf("%s  (%d low-level)", printable(e.Outcome), e.Low)
 	if n := len(e.Tests); n > maxTests {
 		s += fmt.Sprintf("  %s, %d more", e.Tests[0], n-1)
 	} else if n > 0 {

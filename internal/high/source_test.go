@@ -3,15 +3,40 @@ package high
 import (
 	"strings"
 	"testing"
+
+	"symchef/internal/hlpc"
+
+	"symchef/internal/interp"
 )
 
+// syntaxOf is that of a language's folder.
+func syntaxOf(t *testing.T, language string) Syntax {
+	t.Helper()
+	d, ok := interp.ByName(language)
+	if !ok || len(d.Syntax.Conditions) == 0 {
+		t.Fatalf("no syntax of %s", language)
+	}
+	return Syntax(d.Syntax)
+}
+
+// A line that is a whole condition is told from all others by what the language's folder says.
 func TestIsCondition(t *testing.T) {
-	for line, want := range map[string]bool{
-		"if x:": true, "elif a and b:": true, "while n > 6:": true, "if x then": true, "while x do": true, "if (x) {": true, "} else if (x) {": true, "elseif y then": true, "if x:  # why": true,
-		"if x: raise": false, "x = 1 if y else 2": false, "assert x": false, "for i in x:": false, "": false, "iffy(x, {": false, "else:": false, "if (a and": false, "} else {": false,
+	for language, lines := range map[string]map[string]bool{
+		"python": {
+			"if x:": true, "elif a and b:": true, "while n > 6:": true, "if x:  # why": true, "if(x):": true, "if x then": false, "if (x) {": false, "else if x:": false,
+			"if x: raise": false, "x = 1 if y else 2": false, "assert x": false, "for i in x:": false, "": false, "iffy(x, {": false, "iffy:": false, "else:": false, "if (a and": false,
+		},
+		"lua": {"if x then": true, "while x do": true, "elseif y then": true, "if x then  -- why": true, "if x:": false, "if x then return end": false, "for i = 1, 2 do": false},
+		"r":   {"if (x) {": true, "} else if (x) {": true, "while (x) {": true, "} else {": false, "else if (x)": false, "if (x) stop()": false, "iffy(x, {": false},
 	} {
-		if got := isCondition(line); got != want {
-			t.Errorf("%q: %v", line, got)
+		syntax := syntaxOf(t, language)
+		for line, want := range lines {
+			if got := syntax.isCondition(line); got != want {
+				t.Errorf("%s: %q: %v", language, line, got)
+			}
+			if none := (Syntax{}); none.isCondition(line) || none.staysIf(line) != "" {
+				t.Errorf("%q means something without a syntax", line)
+			}
 		}
 	}
 }
@@ -26,7 +51,7 @@ func TestWay(t *testing.T) {
 		{Parent: 2, Steps: 1, First: at(6), Last: at(6)}, {Parent: 2, Steps: 1, First: Location{Source: "o.py:1 g", File: "/o.py", Line: 1}, Last: at(9)},
 	}}
 	reads := 0
-	d.ReadSources(func(file string) []string {
+	d.ReadSources(syntaxOf(t, "python"), func(file string) []string {
 		if reads++; file == "/t.py" {
 			return text
 		}
@@ -35,11 +60,11 @@ func TestWay(t *testing.T) {
 	var b strings.Builder
 	d.WriteText(&b)
 	want := `t.py f  if a and b:  (3 steps, 0 low-level)
-├─ true: t.py f  x = 1  (1 steps, 0 low-level)
-├─ false: t.py f  elif c: y()  (1 steps, 0 low-level)
-│  ├─ to line 6: t.py f  z? = 'é' wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww...  (1 steps, 0 low-level)
-│  └─ to o.py:1 g: t.py f  (1 steps, 0 low-level)
-└─ on that line: t.py f  if a and b:  (1 steps, 0 low-level)
+├─ true: t.py f  x = 1  (1 step, 0 low-level)
+├─ false: t.py f  elif c: y()  (1 step, 0 low-level)
+│  ├─ to line 6: t.py f  z? = 'é' wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww...  (1 step, 0 low-level)
+│  └─ to o.py:1 g: t.py f  (1 step, 0 low-level)
+└─ on that line: t.py f  if a and b:  (1 step, 0 low-level)
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
@@ -63,11 +88,11 @@ func TestDocOf(t *testing.T) {
 	want := `start: a  (0 decisions, 4 paths)
 ├─ ok  (1 low-level)  t4
 ├─ taken: c  (2 decisions, 2 paths)
-│  ├─ value 0x1: (1 decisions, 1 paths)
+│  ├─ value 0x1: (1 decision, 1 path)
 │  │  └─ ok  (1 low-level)  t1
-│  └─ value 0x2: (1 decisions, 1 paths)
+│  └─ value 0x2: (1 decision, 1 path)
 │     └─ crash SIGSEGV  (1 low-level)  t2
-└─ not taken: (1 decisions, 1 paths)
+└─ not taken: (1 decision, 1 path)
    └─ ok  (1 low-level)  t3
 `
 	if b.String() != want {
@@ -78,35 +103,92 @@ func TestDocOf(t *testing.T) {
 	}
 }
 
+// A condition whose body begins on the next line holds or not on the way that stays on its line, too: at the end of a function there is no other line.
+func TestWaysFromACondition(t *testing.T) {
+	at := func(line int) Location { return Location{Source: "t f", File: "/t", Line: line} }
+	long := "if " + strings.Repeat("x", 90) + ":"
+	for _, tt := range []struct {
+		language, text string
+		other, last    int // the line that the other way goes to, and the last one of that which stays
+		parts          bool
+		one, two       string
+	}{
+		{"python", "if a > b:", 2, 1, false, "false: ", "true: "},
+		{"python", long, 2, 1, false, "false: ", "true: "},
+		{"lua", "if a > b then", 2, 9, true, "false: ", "true: "},
+		{"r", "if (a > b) {", 2, 1, false, "false: ", "true: "},
+		{"python", "if 1 < a < b:", 2, 1, true, "false so far: ", "true: "},
+		{"python", "if a or b:", 2, 1, true, "false so far: ", "true: "},
+		{"python", "if a or b:", 2, 1, false, "false: ", "true: "}, // b has decided: the path ends here
+		{"python", "if a or b:", 2, 9, false, "false so far: ", "true: "},
+		{"python", "if a and b:", 3, 1, true, "true so far: ", "false: "},
+		{"r", "if (a && b) {", 3, 1, true, "true so far: ", "false: "},
+		{"python", "if a:", 3, 1, false, "on that line: ", "false: "},
+		// A statement of several lines tells nothing.
+		{"python", "if (a and", 2, 1, false, "on that line: ", "to line 2: "},
+		{"python", "if a and \\", 2, 1, false, "on that line: ", "to line 2: "},
+		{"lua", "if a and", 2, 1, false, "on that line: ", "to line 2: "},
+		{"r", "if (a)", 2, 1, false, "on that line: ", "to line 2: "},
+		{"r", "} else if (a)", 2, 1, false, "on that line: ", "to line 2: "},
+	} {
+		d := &Doc{Nodes: []DocNode{{Parent: -1, Steps: 1, First: at(1), Last: at(1)}, {Steps: 1, First: at(1), Last: at(tt.last)}, {Steps: 1, First: at(tt.other), Last: at(tt.other)}}}
+		if tt.parts {
+			d.Nodes = append(d.Nodes, DocNode{Parent: 1, Steps: 1, First: at(3)}, DocNode{Parent: 1, Steps: 1, First: at(2)})
+		}
+		d.ReadSources(syntaxOf(t, tt.language), func(string) []string { return []string{tt.text, "x", "y"} })
+		if w := d.ways(); w[1] != tt.one || w[2] != tt.two {
+			t.Errorf("%s: %q, %q", tt.text, w[1], w[2])
+		}
+	}
+}
+
+// A node ends at the last step with a line: a compiler adds code that has none, as to leave a handler.
+func TestSpanHasALine(t *testing.T) {
+	var tree Tree
+	digest := [16]byte{1}
+	tree.label(hlpc.Digest(digest), hlpc.Label{File: "/t", Name: "f", Lines: []hlpc.LineRange{{End: 2}, {End: 4, Line: 7}, {End: 9}}})
+	code := tree.code(digest)
+	var at Place
+	for i := range 5 {
+		at = tree.Advance(at, []uint32{tree.number(Step{code, uint32(i)})})
+	}
+	tree.End(at, "ok", "t1")
+	for _, n := range tree.Doc().Nodes {
+		if n.Steps > 0 && (n.First.Line != 7 || n.Last.Line != 7) {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
 // Where a branch and what follows are on one line, the statement tells which way is which, or the code does.
 func TestWaysOnALine(t *testing.T) {
 	at := func(line, offset int) Location {
 		return Location{Source: "t f", File: "/t", Line: line, Offset: uint32(offset)}
 	}
 	for _, tt := range []struct {
+		language   string
 		text       string
 		a, b       [2]Location // first and last
 		one, other string
 	}{
-		{"assert x", [2]Location{at(2, 30), at(2, 30)}, [2]Location{at(1, 12), at(1, 14)}, "true: ", "false: "},
-		{"if (x) stop()", [2]Location{at(1, 12), at(1, 14)}, [2]Location{at(1, 30), at(3, 40)}, "true: ", "false: "},
-		{"if (x || y) stop()", [2]Location{at(1, 12), at(1, 14)}, [2]Location{at(1, 30), at(3, 40)}, "goes on: ", "jumps: "},
-		{"if x and y: z()", [2]Location{at(1, 12), at(1, 14)}, [2]Location{at(2, 30), at(3, 40)}, "true: ", "false: "},
-		{"assert x and y", [2]Location{at(1, 40), at(1, 44)}, [2]Location{at(1, 12), at(1, 14)}, "jumps: ", "goes on: "},
-		{"a = [k for k in l if k]", [2]Location{at(1, 2), at(1, 2)}, [2]Location{at(1, 12), at(1, 14)}, "jumps: ", "goes on: "},
-		{"a = [k for k in l if k]", [2]Location{at(1, 2), at(1, 2)}, [2]Location{at(1, 3), at(1, 14)}, "on that line: ", "on that line: "},
-		{"x = y", [2]Location{at(2, 12), at(2, 12)}, [2]Location{at(1, 14), at(1, 14)}, "to line 2: ", "on that line: "},
+		{"python", "assert x", [2]Location{at(2, 30), at(2, 30)}, [2]Location{at(1, 12), at(1, 14)}, "true: ", "false: "},
+		{"r", "if (x) stop()", [2]Location{at(1, 12), at(1, 14)}, [2]Location{at(1, 30), at(3, 40)}, "true: ", "false: "},
+		{"r", "if (x || y) stop()", [2]Location{at(1, 12), at(1, 14)}, [2]Location{at(1, 30), at(3, 40)}, "goes on: ", "jumps: "},
+		{"python", "if x and y: z()", [2]Location{at(1, 12), at(1, 14)}, [2]Location{at(2, 30), at(3, 40)}, "true: ", "false: "},
+		{"python", "assert x and y", [2]Location{at(1, 40), at(1, 44)}, [2]Location{at(1, 12), at(1, 14)}, "jumps: ", "goes on: "},
+		{"python", "a = [k for k in l if k]", [2]Location{at(1, 2), at(1, 2)}, [2]Location{at(1, 12), at(1, 14)}, "jumps: ", "goes on: "},
+		{"python", "a = [k for k in l if k]", [2]Location{at(1, 2), at(1, 2)}, [2]Location{at(1, 3), at(1, 14)}, "on that line: ", "on that line: "},
+		{"python", "x = y", [2]Location{at(2, 12), at(2, 12)}, [2]Location{at(1, 14), at(1, 14)}, "to line 2: ", "on that line: "},
 	} {
 		branch := at(1, 10)
-		branch.Text = tt.text
 		d := &Doc{Nodes: []DocNode{{Parent: -1, Steps: 1, First: at(1, 0), Last: branch}, {Steps: 1, First: tt.a[0], Last: tt.a[1]}, {Steps: 1, First: tt.b[0], Last: tt.b[1]}}}
+		d.ReadSources(syntaxOf(t, tt.language), func(string) []string { return []string{tt.text} })
 		if w := d.ways(); w[1] != tt.one || w[2] != tt.other {
 			t.Errorf("%s: %q, %q", tt.text, w[1], w[2])
 		}
 	}
 	// The other way has ended.
 	branch := at(1, 10)
-	branch.Text = "x = y or z"
 	d := &Doc{Nodes: []DocNode{{Parent: -1, Steps: 1, First: at(1, 0), Last: branch}, {Steps: 1, First: at(1, 12), Last: at(1, 14)}}}
 	if w := d.ways(); w[1] != "goes on: " {
 		t.Errorf("%q where the other way has ended", w[1])

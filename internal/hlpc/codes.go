@@ -85,7 +85,7 @@ func (c *codes) read(address, pc, bias uint64) *codeObject {
 		h.Write(b)
 		parts = append(parts, b)
 	}
-	return &codeObject{Code: Code{Digest: Digest(h.Sum(nil)[:len(Digest{})]), Start: start, Size: size}, label: labelOf(c.rule.Label, parts), address: address, bias: bias, from: t.pieces()}
+	return &codeObject{Code: Code{Digest: Digest(h.Sum(nil)[:len(Digest{})]), Start: start, Size: size}, label: labelOf(c.rule, parts), address: address, bias: bias, from: t.pieces()}
 }
 
 // part reads a part of the identity.
@@ -99,10 +99,10 @@ func (c *codes) part(t *transcript, p interp.Part, at interp.Roots, bias uint64)
 		args[i] = v
 	}
 	switch p.Kind {
-	case interp.PartGNUR:
-		return rConstants(t, args[0])
-	case interp.PartPerl:
-		return perlOps(t, args[0], args[1])
+	case interp.PartConstants:
+		return constants(t, c.rule.Objects, args[0])
+	case interp.PartSlab:
+		return slabOf(t, c.rule.Slabs, args[0], args[1])
 	}
 	if args[1] > maxIdentity {
 		return nil, errIdentity

@@ -97,14 +97,20 @@ func TestCodes(t *testing.T) {
 
 // A list that a guest has tied into a ring has an end.
 func TestRingOfConstants(t *testing.T) {
+	cal, ok := interp.CalibrationOf("r")
+	if !ok {
+		t.Fatal("no calibration")
+	}
+	as := cal.Codes[0].Objects
+	n := as.N
 	const vector, constant, pair, symbol, name = 0x10000, 0x10100, 0x10200, 0x10300, 0x10400
 	s := mem.NewSpace()
 	if err := s.Map(vector, 0x1000, guest.ProtRead|guest.ProtWrite, nil, 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	for at, v := range map[uint64]uint64{
-		vector + rLength: 1, vector + rElements: constant, constant: rInteger, constant + rAttributes: pair,
-		pair: rPair, pair + rCdr: pair, pair + rTag: symbol, symbol: rSymbol, symbol + rCar: name, name + rLength: 1, name + rElements: 'x',
+		vector + n("length"): 1, vector + n("elements"): constant, constant: n("plain"), constant + n("attributes"): pair,
+		pair: n("pair"), pair + n("second"): pair, pair + n("third"): symbol, symbol: n("symbol"), symbol + n("first"): name, name + n("length"): 1, name + n("elements"): 'x',
 	} {
 		if err := s.WriteU(at, v, 8); err != nil {
 			t.Fatal(err)
@@ -113,18 +119,18 @@ func TestRingOfConstants(t *testing.T) {
 	read := func() ([]byte, error) {
 		r := &mem.Reader{}
 		r.Of(s)
-		return rConstants(&transcript{Reader: r}, vector)
+		return constants(&transcript{Reader: r}, as, vector)
 	}
 	if _, err := read(); err == nil {
 		t.Error("a ring is no error")
 	}
-	if err := s.WriteU(pair+rCdr, symbol, 8); err != nil {
+	if err := s.WriteU(pair+n("second"), symbol, 8); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := read(); err != nil || len(b) == 0 {
 		t.Errorf("%x, %v", b, err)
 	}
-	if err := s.WriteU(vector+rElements, 0x90000, 8); err != nil {
+	if err := s.WriteU(vector+n("elements"), 0x90000, 8); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := read(); err == nil {

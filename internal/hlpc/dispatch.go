@@ -195,19 +195,23 @@ type distance struct {
 }
 
 type tableSource struct {
-	base   uint64
-	data   []byte
-	module bool
+	base, size uint64
+	memory     Memory // where it is
+	module     bool
 }
 
-// maxTables bounds how much memory is searched for a table, in bytes.
-const maxTables = 64 << 20
+// maxTables bounds how much memory is searched for a table, in bytes; so many are looked at together.
+const (
+	maxTables = 64 << 20
+	tablePart = 256 << 10
+)
 
 func newTables(b *Branch, targets map[uint64]bool) *tables {
 	t := &tables{at: map[uint64][]uint64{}}
 	w := b.Windows[interp.WindowLong]
 	sorted := slices.Sorted(maps.Keys(targets))
 	lo, hi := sorted[0], sorted[len(sorted)-1]+4<<16 // opcodes have 16 bits at most
+	buf := make([]byte, tablePart)
 	for _, module := range []bool{true, false} {
 		total := uint64(0)
 		for _, a := range w.Before.Areas() {
@@ -215,27 +219,36 @@ func newTables(b *Branch, targets map[uint64]bool) *tables {
 			if (a.Name == b.Function.Module) != module || !module && (a.Prot&guest.ProtWrite == 0 || a.Prot&guest.ProtExec != 0) || total+n > maxTables {
 				continue
 			}
-			s := tableSource{base: a.Start, data: make([]byte, n), module: module}
-			if w.Before.Read(a.Start, s.data) != nil {
+			if _, err := w.Before.ReadU(a.End-8, 8); err != nil {
 				continue
 			}
 			total += n
-			t.sources = append(t.sources, s)
-			for off := 0; off+8 <= len(s.data); off += 8 {
-				if v := binary.LittleEndian.Uint64(s.data[off:]); targets[v] {
-					t.at[v] = append(t.at[v], s.base+uint64(off))
-				}
-			}
-			for off := 0; module && off+4 <= len(s.data); off += 4 {
-				at := s.base + uint64(off)
-				if sum := at + uint64(int64(int32(binary.LittleEndian.Uint32(s.data[off:])))); sum-lo <= hi-lo {
-					t.near = append(t.near, distance{sum, at, len(t.sources) - 1})
+			t.sources = append(t.sources, tableSource{a.Start, n, w.Before, module})
+			for from := a.Start; from < a.End; from += tablePart {
+				part := buf[:min(tablePart, a.End-from)]
+				if w.Before.Read(from, part) == nil {
+					t.scan(from, part, targets, module, lo, hi)
 				}
 			}
 		}
 	}
 	slices.SortStableFunc(t.near, func(x, y distance) int { return cmp.Compare(x.sum, y.sum) })
 	return t
+}
+
+// scan looks for targets in the data at from, part of the last source.
+func (t *tables) scan(from uint64, data []byte, targets map[uint64]bool, module bool, lo, hi uint64) {
+	for off := 0; off+8 <= len(data); off += 8 {
+		if v := binary.LittleEndian.Uint64(data[off:]); targets[v] {
+			t.at[v] = append(t.at[v], from+uint64(off))
+		}
+	}
+	for off := 0; module && off+4 <= len(data); off += 4 {
+		at := from + uint64(off)
+		if sum := at + uint64(int64(int32(binary.LittleEndian.Uint32(data[off:])))); sum-lo <= hi-lo {
+			t.near = append(t.near, distance{sum, at, len(t.sources) - 1})
+		}
+	}
 }
 
 // find looks for a table that holds the target of nearly every opcode in pairs; it sets the share of
@@ -274,7 +287,7 @@ func (t *tables) find(d Dispatch, pairs map[uint64]uint64, bias uint64, all []sa
 	}
 	for _, at := range t.at[pairs[first]] {
 		for i := range t.sources {
-			if s := &t.sources[i]; at-s.base < uint64(len(s.data)) {
+			if s := &t.sources[i]; at-s.base < s.size {
 				try(s, at-8*first, 8)
 			}
 		}
@@ -292,11 +305,15 @@ func (t *tables) find(d Dispatch, pairs map[uint64]uint64, bias uint64, all []sa
 // entry is what the table at base holds for op.
 func (s *tableSource) entry(base, op uint64, size int) (uint64, bool) {
 	off := base + op*uint64(size) - s.base
-	if off >= uint64(len(s.data)) || off+uint64(size) > uint64(len(s.data)) {
+	if off >= s.size || off+uint64(size) > s.size {
 		return 0, false
 	}
-	if size == 8 {
-		return binary.LittleEndian.Uint64(s.data[off:]), true
+	v, err := s.memory.ReadU(s.base+off, size)
+	switch {
+	case err != nil:
+		return 0, false
+	case size == 8:
+		return v, true
 	}
-	return base + uint64(int64(int32(binary.LittleEndian.Uint32(s.data[off:])))), true
+	return base + uint64(int64(int32(v))), true
 }

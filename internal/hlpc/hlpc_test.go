@@ -25,7 +25,7 @@ var calibrated = map[string]*hlpc.Result{}
 func calibrate(t *testing.T, path string) (*hlpc.Result, *interp.Calibration) {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("%s is not installed", path)
+		t.Skipf("skipped: %s is not installed", path)
 	}
 	cal, ok := interp.CalibrationFor(path)
 	if !ok {

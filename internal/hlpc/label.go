@@ -14,6 +14,8 @@ import (
 type Label struct {
 	File, Name string
 	Lines      []LineRange // in order of offsets
+	// Numbered: an offset is the number of a line; there are no Lines.
+	Numbered bool
 }
 
 // LineRange says that instructions from the end of the range before up to End, in bytes, are of Line; 0: of none.
@@ -24,6 +26,9 @@ type LineRange struct {
 
 // Line is the line of the instruction at an offset; 0 if it is not known.
 func (l *Label) Line(offset uint32) int {
+	if l.Numbered {
+		return int(offset)
+	}
 	for _, r := range l.Lines {
 		if offset < r.End {
 			return r.Line
@@ -48,7 +53,8 @@ func (l *Label) At(offset uint32) string {
 }
 
 // labelOf reads a label from the parts of a code object's identity.
-func labelOf(r interp.LabelRule, parts [][]byte) (l Label) {
+func labelOf(rule *interp.CodeRule, parts [][]byte) (l Label) {
+	r := rule.Label
 	part := func(n int) []byte {
 		if n < 1 || n > len(parts) {
 			return nil
@@ -60,18 +66,18 @@ func labelOf(r interp.LabelRule, parts [][]byte) (l Label) {
 	copy(first, part(r.Line))
 	line := int(int32(binary.LittleEndian.Uint64(first)))
 	switch r.Format {
-	case "pep657":
-		l.Lines = pep657(part(r.Lines[0]), line)
-	case "lnotab":
-		l.Lines = lnotab(part(r.Lines[0]), uint32(len(part(r.Lines[1]))), line)
-	case "lua54":
-		l.Lines = lua54(part(r.Lines[0]), part(r.Lines[1]), line)
-	case "words":
+	case interp.LinesEntries:
+		l.Lines = entries(part(r.Lines[0]), line)
+	case interp.LinesPairs:
+		l.Lines = pairs(part(r.Lines[0]), uint32(len(part(r.Lines[1]))), line)
+	case interp.LinesDifferences:
+		l.Lines = differences(part(r.Lines[0]), part(r.Lines[1]), line)
+	case interp.LinesWords:
 		for b := part(r.Lines[0]); len(b) >= 4; b = b[4:] {
 			l.Lines = through(l.Lines, 4, int(binary.LittleEndian.Uint32(b)))
 		}
-	case "gnu-r":
-		l.File, l.Lines = rLines(part(r.Lines[0]))
+	case interp.LinesReferences:
+		l.File, l.Lines = references(part(r.Lines[0]), rule.Objects.Text("index"))
 	}
 	return l
 }
@@ -113,9 +119,9 @@ func through(l []LineRange, size uint32, line int) []LineRange {
 	return append(l, LineRange{last.End + size, line})
 }
 
-// lua54 decodes Lua 5.4's line information (ldebug.c): for each instruction the difference to the line before, or -128
-// where the line stands among the absolute ones, pairs of instruction and line.
-func lua54(diffs, absolute []byte, line int) (out []LineRange) {
+// differences has a byte for each instruction of 32 bits (as in Lua 5.4): the difference to the line before, or -128
+// where the line stands among the absolute ones, pairs of instruction and line of 32 bits.
+func differences(diffs, absolute []byte, line int) (out []LineRange) {
 	at := map[int]int{}
 	for ; len(absolute) >= 8; absolute = absolute[8:] {
 		at[int(binary.LittleEndian.Uint32(absolute))] = int(binary.LittleEndian.Uint32(absolute[4:]))
@@ -131,10 +137,10 @@ func lua54(diffs, absolute []byte, line int) (out []LineRange) {
 	return out
 }
 
-// lnotab decodes the line table of CPython up to 3.10 (Objects/lnotab_notes.txt of its source) for so many bytes of code: pairs of a number of bytes and a
-// signed number of lines. Up to 3.9 a pair says how far it is to where the next line begins. Since 3.10 it says for how many bytes the line holds that it leads
-// to, -128 that these are of no line; then the pairs cover all of the code, and before they never do.
-func lnotab(b []byte, size uint32, line int) (out []LineRange) {
+// pairs are, for so many bytes of code, a number of bytes and a signed number of lines each. They come in two forms. In the one (as in CPython up to 3.9)
+// a pair says how far it is to where the next line begins. In the other (as in CPython 3.10) it says for how many bytes the line holds that it leads
+// to, -128 that these are of no line; there the pairs cover all of the code, and in the first they never do.
+func pairs(b []byte, size uint32, line int) (out []LineRange) {
 	covered := uint32(0)
 	for i := 0; i+1 < len(b); i += 2 {
 		covered += uint32(b[i])
@@ -162,9 +168,9 @@ func lnotab(b []byte, size uint32, line int) (out []LineRange) {
 	return through(out, size, line)
 }
 
-// pep657 decodes CPython's location table since 3.11 (Objects/locations.md of its source): an entry is a byte
-// 0x80 | kind<<3 | length-1, the length in code units of two bytes, and what its kind has.
-func pep657(b []byte, line int) []LineRange {
+// entries are a byte 0x80 | kind<<3 | length-1 each, the length in code units of two bytes, and what the kind has: lines and columns
+// (as in CPython since 3.11).
+func entries(b []byte, line int) []LineRange {
 	var out []LineRange
 	end := uint32(0)
 	number := func() (v int) { // little-endian, six bits to a byte, 0x40 says that more follow

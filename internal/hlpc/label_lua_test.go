@@ -31,7 +31,7 @@ func TestLinesOfLua(t *testing.T) {
 			r, _ := calibrate(t, "/usr/bin/lua"+v)
 			luac, err := osexec.LookPath("luac" + v)
 			if err != nil {
-				t.Skip("luac is not installed")
+				t.Skip("skipped: luac is not installed")
 			}
 			listing, err := osexec.Command(luac, "-p", "-l", path).Output()
 			if err != nil {

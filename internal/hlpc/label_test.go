@@ -47,7 +47,7 @@ json.dump(out, sys.stdout)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := Label{Lines: pep657(raw, first)}
+		l := Label{Lines: entries(raw, first)}
 		for k, line := range want {
 			if got := l.Line(uint32(2 * k)); got != line {
 				t.Fatalf("code %d, offset %d: line %d, not %d", i, 2*k, got, line)
@@ -63,6 +63,6 @@ json.dump(out, sys.stdout)
 	}
 	t.Logf("%d code objects, %d code units", len(codes), n)
 	for cut := range 40 { // a damaged table ends, without a panic
-		pep657([]byte("\xf0\x7f\x7f\x7f\x7f\x7f\x7f\xe8\x41\xff\xf8\x80\x00")[:cut%14], cut)
+		entries([]byte("\xf0\x7f\x7f\x7f\x7f\x7f\x7f\xe8\x41\xff\xf8\x80\x00")[:cut%14], cut)
 	}
 }

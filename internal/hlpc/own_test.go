@@ -24,7 +24,7 @@ while i < 6 { if i == 4 { print !sum(i); } else { print fib(i); } set i = i + 1;
 func tally(t *testing.T, flags ...string) (string, *interp.Calibration) {
 	t.Helper()
 	if _, err := osexec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed")
+		t.Skip("skipped: gcc is not installed")
 	}
 	path := filepath.Join(t.TempDir(), "tally")
 	args := append([]string{"-s", "-o", path, "../../examples/interpreter/tally.c"}, flags...)

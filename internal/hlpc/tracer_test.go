@@ -194,7 +194,7 @@ func TestLua(t *testing.T) {
 	r, _ := calibrate(t, "/usr/bin/lua5.4")
 	luac, err := osexec.LookPath("luac5.4")
 	if err != nil {
-		t.Skip("luac5.4 is not installed")
+		t.Skip("skipped: luac5.4 is not installed")
 	}
 	path := programFile(t, "program.lua", luaProgram)
 	listing, err := osexec.Command(luac, "-p", "-l", path).Output()

@@ -98,7 +98,7 @@ const (
 // TestWindow: whatever calls, returns and writes follow one another, compiled code tells of the steps that the evaluator tells of.
 func TestWindow(t *testing.T) {
 	if _, err := osexec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed")
+		t.Skip("skipped: gcc is not installed")
 	}
 	seed := seed.Of(t)
 	path := filepath.Join(t.TempDir(), "performer")

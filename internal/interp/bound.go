@@ -14,7 +14,7 @@ type Loaded struct {
 }
 
 // Bound are the addresses of the code that a process executes when the image calls functions by
-// name: those of the first library that the image needs and that exports it; without says why others have none. read reads a word of the
+// name: those of the first library that the image needs and that exports it, or its own where it is linked statically; without says why others have none. read reads a word of the
 // process, whose objects are relocated.
 //
 // A library may leave the choice among several implementations to a resolver that runs in the process (STT_GNU_IFUNC, the
@@ -33,6 +33,17 @@ func (img *Image) Bound(names []string, objects []Loaded, read func(addr uint64)
 	}
 	needed, _ := o.file.DynString(elf.DT_NEEDED)
 	o.file.Close()
+	if o.static() {
+		base := uint64(0)
+		if k := slices.IndexFunc(objects, func(l Loaded) bool { return l.Path == img.Path }); img.Relative && k >= 0 {
+			base = objects[k].Base
+		}
+		for _, name := range names {
+			if o.symbols[name] != 0 {
+				at[name] = base + o.symbols[name]
+			}
+		}
+	}
 	byName := map[string][]Loaded{}
 	for _, l := range objects {
 		if soname := sonameOf(l.Path); soname != "" {

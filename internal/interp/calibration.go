@@ -36,7 +36,7 @@ const (
 )
 
 // Calibration says how an interpreter of one language is made to show its
-// high-level program counter. See languages/lua/calibrate.desc for each clause.
+// high-level program counter. docs/your-own-language.md explains each clause.
 type Calibration struct {
 	Language     string
 	Interpreters []string // programs whose names begin so are of this language
@@ -61,6 +61,8 @@ type CodeRule struct {
 	Start, Size *Place // of its bytecode: address, bytes; from the object
 	Identity    []Part // what tells code objects apart, from the object; never written while it is in use
 	Label       LabelRule
+	// What a part of the identity is read by, if there is one of PartConstants, and of PartSlab.
+	Objects, Slabs *Structure
 }
 
 // Part is one of the things that tell code objects apart.
@@ -71,16 +73,16 @@ type Part struct {
 
 // Kinds of Part. Their readers stand in internal/hlpc/codes.go.
 const (
-	PartBytes = "bytes"       // an address, and a number of bytes
-	PartWords = "words"       // the same, of words of 64 bits; those that point into the interpreter's function count from its module's start
-	PartTexts = "texts"       // the same, and how many bytes apart operands are; an operand that is an address counts as the text there
-	PartGNUR  = "r-constants" // the address of a vector of GNU R: the constants of bytecode
-	PartPerl  = "perl-ops"    // the address of one of Perl's operations, and the type of those that begin statements: all of its slab
+	PartBytes     = "bytes"     // an address, and a number of bytes
+	PartWords     = "words"     // the same, of words of 64 bits; those that point into the interpreter's function count from its module's start
+	PartTexts     = "texts"     // the same, and how many bytes apart operands are; an operand that is an address counts as the text there
+	PartConstants = "constants" // the address of a vector of objects, see Objects: what they hold
+	PartSlab      = "slab"      // the address of an operation in a slab, see Slabs, and the type of those that begin statements: all of its slab
 )
 
-var partKinds = map[string]int{PartBytes: 2, PartWords: 2, PartTexts: 3, PartGNUR: 1, PartPerl: 2}
+var partKinds = map[string]int{PartBytes: 2, PartWords: 2, PartTexts: 3, PartConstants: 1, PartSlab: 2}
 
-const partUsage = "(ADDRESS BYTES), (words ADDRESS BYTES), (texts ADDRESS BYTES STEP), (r-constants ADDRESS) or (perl-ops ADDRESS TYPE)"
+const partUsage = "(ADDRESS BYTES), (words ADDRESS BYTES), (texts ADDRESS BYTES STEP), (constants ADDRESS) or (slab ADDRESS TYPE)"
 
 // LabelRule says which parts of the identity name a code object for people. Parts are counted
 // from 1; 0: there is none.
@@ -93,15 +95,24 @@ type LabelRule struct {
 	Format                 string // one of lineFormats; empty: there are no lines
 }
 
-// lineFormats are the formats of line tables, with the number of parts that each takes. Their decoders stand in
+// lineFormats are the formats of line tables, with the number of parts that each takes. Their decoders, which say what each is, stand in
 // internal/hlpc/label.go.
 var lineFormats = map[string]int{
-	"pep657": 1, // CPython since 3.11
-	"lnotab": 2, // CPython to 3.10, and the bytecode
-	"lua54":  2, // differences of one byte, and absolute lines
-	"words":  1, // a 32-bit line for each instruction of 32 bits
-	"gnu-r":  1, // the constants of R's bytecode
+	LinesEntries:     1,
+	LinesPairs:       2,
+	LinesDifferences: 2,
+	LinesWords:       1,
+	LinesReferences:  1,
 }
+
+// Formats of line tables.
+const (
+	LinesEntries     = "entries"     // entries of a length and one of several kinds
+	LinesPairs       = "pairs"       // pairs of a number of bytes and a number of lines, and the code that they are for
+	LinesDifferences = "differences" // for each instruction a byte, how far its line is from the one before, and lines for those that a byte cannot tell
+	LinesWords       = "words"       // for each instruction a line of 32 bits
+	LinesReferences  = "references"  // constants, one of which has for each word of the code the number of the constant that is its place in the source
+)
 
 // Argv is the argument vector that runs the script.
 func (c *Calibration) Argv(argv0 string) []string {
@@ -123,20 +134,7 @@ func (c *Calibration) Environ(base []string) []string {
 	return (&Desc{env: c.env}).Environ(base, "")
 }
 
-var allCalibrations = sync.OnceValue(func() []*Calibration {
-	var out []*Calibration
-	for _, f := range languages.All() {
-		if !f.Has(languages.Calibration) {
-			continue
-		}
-		c, err := LoadCalibration(f)
-		if err != nil {
-			panic("interp: " + err.Error()) // a test parses it
-		}
-		out = append(out, c)
-	}
-	return out
-})
+var allCalibrations = sync.OnceValue(func() []*Calibration { return loadAll(languages.Calibration, LoadCalibration) })
 
 // LoadCalibration reads the calibration of a language's folder. Errors begin with FOLDER/FILE:LINE:COLUMN.
 func LoadCalibration(f languages.Folder) (*Calibration, error) {
@@ -287,6 +285,8 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 		return CodeRule{}, usage
 	}
 	r, names, found := CodeRule{Name: args[0].text}, places{"frame": {op: "frame"}, "pc": {op: "pc"}}, false
+	bounds := map[string]**Place{"start": &r.Start, "size": &r.Size}
+	structures := map[string]**Structure{"objects": &r.Objects, "slabs": &r.Slabs}
 	for i := range args[1:] {
 		head, a, err := clause(&args[1+i])
 		if err != nil {
@@ -301,20 +301,15 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 		case !found:
 			err = usage
 		case head == "let" && len(a) == 2 && a[0].kind == symbolNode:
-			if names[a[0].text] != nil {
-				return CodeRule{}, a[0].errorf("%s is already defined", a[0].text)
-			}
-			if names[a[0].text], err = names.parse(&a[1]); !mentioned(args[1+i+1:], a[0].text) {
-				return CodeRule{}, a[0].errorf("nothing uses %s", a[0].text)
-			}
-		case head == "start" && len(a) == 1:
-			r.Start, err = names.parse(&a[0])
-		case head == "size" && len(a) == 1:
-			r.Size, err = names.parse(&a[0])
+			err = names.let(a, args[1+i+1:])
+		case bounds[head] != nil && len(a) == 1:
+			*bounds[head], err = names.parse(&a[0])
 		case head == "identity":
 			r.Identity, err = names.parts(a)
 		case head == "label":
 			r.Label, err = parseLabel(a)
+		case structures[head] != nil:
+			*structures[head], err = parseStructure(&args[1+i], a)
 		default:
 			err = usage
 		}
@@ -322,13 +317,44 @@ func parseCode(n *sexp, args []sexp) (CodeRule, error) {
 			return CodeRule{}, err
 		}
 	}
-	if l := r.Label; slices.Max(append([]int{l.File, l.FileLength, l.Name, l.NameLength, l.Line}, l.Lines...)) > len(r.Identity) {
-		return CodeRule{}, n.errorf("label: the identity has %d parts", len(r.Identity))
-	}
 	if r.Start == nil || r.Size == nil || r.Identity == nil {
 		return CodeRule{}, usage
 	}
+	if err := r.check(n); err != nil {
+		return CodeRule{}, err
+	}
 	return r, nil
+}
+
+// check reports what the clauses of n, each right by itself, contradict each other in.
+func (r *CodeRule) check(n *sexp) error {
+	l := &r.Label
+	if slices.Max(append([]int{l.File, l.FileLength, l.Name, l.NameLength, l.Line}, l.Lines...)) > len(r.Identity) {
+		return n.errorf("label: the identity has %d parts", len(r.Identity))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(structureOf)) {
+		form := structureOf[kind]
+		has := slices.ContainsFunc(r.Identity, func(p Part) bool { return p.Kind == kind })
+		if x := map[string]*Structure{"objects": r.Objects, "slabs": r.Slabs}[form]; has != (x != nil) {
+			return n.errorf("(%s ...) and a part (%s ...) of the identity go together", form, kind)
+		}
+	}
+	if l.Format == LinesReferences && r.Identity[l.Lines[0]-1].Kind != PartConstants {
+		return n.errorf("label: lines of %s are in a part (%s ...) of the identity", LinesReferences, PartConstants)
+	}
+	return nil
+}
+
+// let gives a place a name, which something in the nodes that follow must use.
+func (p places) let(a, after []sexp) (err error) {
+	name := a[0].text
+	if p[name] != nil {
+		return a[0].errorf("%s is already defined", name)
+	}
+	if p[name], err = p.parse(&a[1]); !mentioned(after, name) {
+		return a[0].errorf("nothing uses %s", name)
+	}
+	return err
 }
 
 // mentioned says whether a name stands anywhere in nodes.

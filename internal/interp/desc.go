@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,12 +24,19 @@ type Desc struct {
 	Versions   []string // "3.11": that it may be
 	Folder     languages.Folder
 	ask        []string // arguments that make it say what it is: implementation, version, path, NAME=VALUE..., a line each
-	venv       *virtualRule
+	say        []string // lines that it reads from standard input for that
+	virtual    []virtualRule
+	installed  []installedRule
 	argv       []string
 	env        []envRule
-	Pass       []string           // variables of the user's environment that the language needs; NAME* are all that begin so
-	Modules    []string           // files that hold a module, * being its name, where the interpreter finds them by listing folders
-	Compiled   []string           // folders of what is compiled
+	Pass       []string       // variables of the user's environment that the language needs; NAME* are all that begin so
+	choose     []string       // likewise: by which version managers choose an interpreter
+	Modules    []string       // files that hold a module, * being its name, where the interpreter finds them by listing folders
+	Compiled   []string       // folders of what is compiled
+	Settings   []SettingsFile // of projects, beside symchef.toml
+	Checks     bool           // the guest library calls functions without a test
+	Syntax     Syntax
+	Steps      string             // what numbers are that the guest library tells of steps: StepsLines or StepsNumbers; empty: it does not tell
 	Layouts    map[string]*Layout // as they are written: those of an interpreter are its Image's
 	probe      *probe
 	references *amount // offset of the count of references in an object; nil: it is not known
@@ -38,6 +46,12 @@ type Desc struct {
 	variants map[string]*imageRows // more of them for one version
 	root     *sexp                 // the form that it was read from
 }
+
+// What the numbers of steps are that a guest library tells of.
+const (
+	StepsLines   = "lines"   // lines of the test's file
+	StepsNumbers = "numbers" // nothing that people know
+)
 
 // Format is one of files with test cases: its name, its template, and a stand-in for the guest library that the file contains.
 type Format struct{ Name, Template, StandIn string }
@@ -64,20 +78,22 @@ type envRule struct {
 }
 
 // all parses the embedded descriptions once.
-var all = sync.OnceValue(func() []*Desc {
-	var out []*Desc
+var all = sync.OnceValue(func() []*Desc { return loadAll(languages.Description, Load) })
+
+// loadAll loads that file of every folder in the binary which has it.
+func loadAll[T any](file string, load func(languages.Folder) (T, error)) (out []T) {
 	for _, f := range languages.All() {
-		if !f.Has(languages.Description) {
+		if !f.Has(file) {
 			continue
 		}
-		d, err := Load(f)
+		x, err := load(f)
 		if err != nil {
 			panic("interp: " + err.Error()) // a test parses it
 		}
-		out = append(out, d)
+		out = append(out, x)
 	}
 	return out
-})
+}
 
 // Load reads the description of a language's folder. Errors begin with FOLDER/FILE:LINE:COLUMN.
 func Load(f languages.Folder) (*Desc, error) {
@@ -221,87 +237,144 @@ func Parse(src string) (*Desc, error) {
 	if err := complete(root, "language"); err != nil {
 		return nil, err
 	}
-	if len(d.locations) == 0 || d.locations[0].how != "export" {
-		return nil, root.errorf("the first location must be an export")
+	if d.ask == nil && d.say == nil {
+		return nil, root.errorf("nothing makes the interpreter say what it is: need (ask ARGUMENT...) or (say LINE...)")
 	}
-	d.locations[0].used = true // it is how the image is told
+	if len(d.locations) > 0 && d.locations[0].how == "export" {
+		d.locations[0].used = true // it is how the image is told
+	}
 	return d, d.finish(root)
 }
+
+// SettingsFile is a file of a project with settings, and the table in it that is symchef's; empty: all of it.
+type SettingsFile struct{ File, Table string }
 
 // clauses read the forms of a language; those that are not here, and may stand there, are about the image.
 var clauses map[string]func(d *Desc, n *sexp, args []sexp) error
 
 func init() {
 	clauses = map[string]func(d *Desc, n *sexp, args []sexp) error{
-		"modules":  func(d *Desc, n *sexp, a []sexp) (err error) { d.Modules, err = stringsOf(n, a); return },
-		"compiled": func(d *Desc, n *sexp, a []sexp) (err error) { d.Compiled, err = stringsOf(n, a); return },
-		"suffixes": func(d *Desc, n *sexp, a []sexp) (err error) { d.Suffixes, err = stringsOf(n, a); return },
-		"tests": func(d *Desc, n *sexp, a []sexp) error {
-			for i := range a {
-				if !slices.Contains([]string{"_", "-", "."}, a[i].text) || slices.Contains(d.Tests, "test"+a[i].text+"*") {
-					return a[i].errorf("want _, - or ., each once")
-				}
-				d.Tests = append(d.Tests, "test"+a[i].text+"*", "*"+a[i].text+"test")
-			}
+		"modules":  func(d *Desc, n *sexp, a []sexp) (err error) { d.Modules, err = distinct(n, a); return },
+		"compiled": func(d *Desc, n *sexp, a []sexp) (err error) { d.Compiled, err = distinct(n, a); return },
+		"checks":   func(d *Desc, _ *sexp, _ []sexp) error { d.Checks = true; return nil },
+		"settings": func(d *Desc, _ *sexp, a []sexp) error {
+			d.Settings = append(d.Settings, SettingsFile{a[0].text, a[1].text})
 			return nil
 		},
-		"candidates": func(d *Desc, n *sexp, a []sexp) (err error) { d.Candidates, err = stringsOf(n, a); return },
-		"default":    func(d *Desc, n *sexp, a []sexp) (err error) { d.Default, err = stringOf(n, a); return },
-		"implementation": func(d *Desc, n *sexp, a []sexp) error {
-			d.Impl = a[0].text
-			for i := range a[1:] {
-				if slices.Contains(d.Versions, a[1+i].text) {
-					return a[1+i].errorf("second %q", a[1+i].text)
-				}
-				d.Versions = append(d.Versions, a[1+i].text)
-			}
-			return nil
-		},
-		"ask": func(d *Desc, n *sexp, a []sexp) (err error) { d.ask, err = stringsOf(n, a); return },
-		"virtualenv": func(d *Desc, n *sexp, a []sexp) error {
-			all, err := stringsOf(n, a)
-			if err == nil {
-				d.venv = &virtualRule{all[0], all[1], all[2], all[3:]}
-			}
-			return err
-		},
-		"argv": parseArgv,
-		"env":  parseEnv,
-		"emit": func(d *Desc, n *sexp, a []sexp) error {
-			for i := range a {
-				row := a[i].list
-				f := Format{Name: row[1].text, Template: row[2].text}
-				list := &d.ProgramFormats
-				if row[0].text == "format" {
-					f.StandIn, list = row[3].text, &d.Formats
-				}
-				if slices.ContainsFunc(*list, func(o Format) bool { return o.Name == f.Name }) {
-					return a[i].errorf("second %s %q", row[0].text, f.Name)
-				}
-				*list = append(*list, f)
-			}
-			return nil
-		},
-		"pass":    func(d *Desc, n *sexp, a []sexp) (err error) { d.Pass, err = stringsOf(n, a); return },
-		"version": parseVersion,
-		"probe":   parseProbe,
-		"references": func(d *Desc, n *sexp, a []sexp) error {
-			k, err := parseAmount(&a[0], d.told)
-			d.references = &k
-			return err
-		},
-		"layout": func(d *Desc, n *sexp, _ []sexp) error {
-			l, err := parseLayout(n, d.told)
-			if err != nil {
-				return err
-			}
-			if d.Layouts[l.Name] != nil {
-				return n.errorf("second layout %s", l.Name)
-			}
-			d.Layouts[l.Name] = l
-			return nil
-		},
+		"syntax":         parseSyntax,
+		"steps":          parseSteps,
+		"suffixes":       func(d *Desc, n *sexp, a []sexp) (err error) { d.Suffixes, err = distinct(n, a); return },
+		"tests":          parseTests,
+		"candidates":     func(d *Desc, n *sexp, a []sexp) (err error) { d.Candidates, err = distinct(n, a); return },
+		"default":        func(d *Desc, n *sexp, a []sexp) (err error) { d.Default, err = stringOf(n, a); return },
+		"implementation": parseImplementation,
+		"ask":            func(d *Desc, n *sexp, a []sexp) (err error) { d.ask, err = stringsOf(n, a); return },
+		"say":            func(d *Desc, n *sexp, a []sexp) (err error) { d.say, err = stringsOf(n, a); return },
+		"virtualenv":     parseVirtualenv,
+		"installed":      parseInstalled,
+		"argv":           parseArgv,
+		"env":            parseEnv,
+		"emit":           parseEmit,
+		"pass":           func(d *Desc, n *sexp, a []sexp) (err error) { d.Pass, err = distinct(n, a); return },
+		"choose":         func(d *Desc, n *sexp, a []sexp) (err error) { d.choose, err = distinct(n, a); return },
+		"version":        parseVersion,
+		"probe":          parseProbe,
+		"references":     parseReferences,
+		"layout":         addLayout,
 	}
+}
+
+// parseSteps reads (steps KIND).
+func parseSteps(d *Desc, _ *sexp, a []sexp) error {
+	d.Steps = a[0].text
+	if known := []string{StepsLines, StepsNumbers}; !slices.Contains(known, d.Steps) {
+		return a[0].errorf("unknown numbers of steps %s: %s", d.Steps, instead(d.Steps, known))
+	}
+	return nil
+}
+
+// parseTests reads (tests SEPARATOR...): between test and the rest of a file name.
+func parseTests(d *Desc, n *sexp, a []sexp) error {
+	for i := range a {
+		if !slices.Contains([]string{"_", "-", "."}, a[i].text) || slices.Contains(d.Tests, "test"+a[i].text+"*") {
+			return a[i].errorf("want _, - or ., each once")
+		}
+		d.Tests = append(d.Tests, "test"+a[i].text+"*", "*"+a[i].text+"test")
+	}
+	return nil
+}
+
+// parseImplementation reads (implementation NAME VERSION...).
+func parseImplementation(d *Desc, n *sexp, a []sexp) error {
+	d.Impl = a[0].text
+	for i := range a[1:] {
+		if slices.Contains(d.Versions, a[1+i].text) {
+			return a[1+i].errorf("second %q", a[1+i].text)
+		}
+		d.Versions = append(d.Versions, a[1+i].text)
+	}
+	return nil
+}
+
+// parseVirtualenv reads (virtualenv VARIABLE PROGRAM ...).
+func parseVirtualenv(d *Desc, n *sexp, a []sexp) error {
+	all, err := stringsOf(n, a)
+	if err == nil {
+		d.virtual = append(d.virtual, virtualRule{all[0], all[1], all[2], all[3:]})
+	}
+	return err
+}
+
+// parseInstalled reads (installed NAME PATTERN...).
+func parseInstalled(d *Desc, n *sexp, a []sexp) error {
+	all, err := stringsOf(n, a)
+	if err != nil {
+		return err
+	}
+	for i, p := range all[1:] {
+		if _, err := filepath.Match(p, ""); err != nil || !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "$") {
+			return a[1+i].errorf("need a pattern of paths that begins with / or $NAME/")
+		}
+	}
+	d.installed = append(d.installed, installedRule{all[0], all[1:]})
+	return nil
+}
+
+// parseEmit reads (emit (format NAME TEMPLATE STANDIN) (program NAME TEMPLATE)...).
+func parseEmit(d *Desc, n *sexp, a []sexp) error {
+	for i := range a {
+		row := a[i].list
+		f := Format{Name: row[1].text, Template: row[2].text}
+		list := &d.ProgramFormats
+		if row[0].text == "format" {
+			f.StandIn, list = row[3].text, &d.Formats
+		}
+		if slices.ContainsFunc(*list, func(o Format) bool { return o.Name == f.Name }) {
+			return a[i].errorf("second %s %q", row[0].text, f.Name)
+		}
+		*list = append(*list, f)
+	}
+	return nil
+}
+
+// parseReferences reads (references AMOUNT).
+func parseReferences(d *Desc, n *sexp, a []sexp) error {
+	k, err := parseAmount(&a[0], d.told)
+	d.references = &k
+	return err
+}
+
+// addLayout reads (layout NAME ...).
+func addLayout(d *Desc, n *sexp, _ []sexp) error {
+	l, err := parseLayout(n, d.told)
+	if err != nil {
+		return err
+	}
+	if d.Layouts[l.Name] != nil {
+		return n.errorf("second layout %s", l.Name)
+	}
+	d.Layouts[l.Name] = l
+	return nil
 }
 
 // rootForm is the form that a file is.
@@ -324,6 +397,18 @@ func (d *Desc) finish(root *sexp) error {
 			}
 		}
 	}
+	for _, p := range slices.Concat([]*imageRows{&d.imageRows}, slices.Collect(maps.Values(d.variants))) {
+		for _, m := range p.models {
+			for _, what := range slices.Sorted(maps.Keys(m.functions)) {
+				f := m.functions[what]
+				for _, v := range slices.Sorted(maps.Keys(f.at)) {
+					if !slices.Contains(d.Versions, v) {
+						return f.at[v].errorf("no version %q: %s", v, instead(v, d.Versions))
+					}
+				}
+			}
+		}
+	}
 	for _, name := range d.told {
 		if n := find(root, "numbers"); !mentionedBeside(root, n, name) {
 			return n.errorf("nothing uses the number %s", name)
@@ -333,7 +418,7 @@ func (d *Desc) finish(root *sexp) error {
 	return nil
 }
 
-// files looks for the guest library, and the files of the folder that d names.
+// files looks for the guest library, and the files of the folder that d names, and holds d against the calibration there.
 func (d *Desc) files() error {
 	lib, ok := d.Folder.Guest()
 	if !ok {
@@ -348,6 +433,9 @@ func (d *Desc) files() error {
 				return find(d.root, "argv").errorf("the guest library has no file %q", file)
 			}
 		}
+	}
+	if err := d.programs(); err != nil {
+		return err
 	}
 	for _, f := range slices.Concat(d.Formats, d.ProgramFormats) {
 		for _, file := range []string{"values.tmpl", f.Template, f.StandIn} {
@@ -388,6 +476,17 @@ func stringsOf(n *sexp, args []sexp) ([]string, error) {
 		return nil, n.errorf("need at least one string")
 	}
 	return out, nil
+}
+
+// distinct is stringsOf, each once.
+func distinct(n *sexp, args []sexp) ([]string, error) {
+	out, err := stringsOf(n, args)
+	for i := range out {
+		if slices.Index(out, out[i]) < i {
+			return nil, args[i].errorf("second %q", out[i])
+		}
+	}
+	return out, err
 }
 
 func stringOf(n *sexp, args []sexp) (string, error) {

@@ -3,11 +3,9 @@ package interp
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,9 +25,9 @@ type FindOptions struct {
 // Found is the interpreter chosen for a test.
 type Found struct {
 	ELF     string   // the program to load: absolute, no symbolic link, no shim
-	Argv0   string   // what argv[0] must be for its sys.prefix: a virtualenv's own python, say
+	Argv0   string   // what argv[0] must be for it to find its files: the one of a virtual environment, say
 	Version string   // "3.11.2"
-	Origin  string   // where it was found: "--interpreter", "shebang", "$VIRTUAL_ENV", "PATH", ...
+	Origin  string   // where it was found: "--interpreter", "shebang", "$VARIABLE" of a virtual environment, "PATH", ...
 	Env     []string // NAME=VALUE: what its shell wrapper sets for it; empty where there is none
 	Notes   []string // one line each: candidates passed over, and why
 	Image   *Image   // what Locate found in it
@@ -43,6 +41,7 @@ var ErrAbsent = errors.New("not installed")
 type candidate struct {
 	path, origin string
 	binding      bool
+	foreign      bool // whoever wrote the test has chosen it
 }
 
 // queryTimeout bounds how long an interpreter may take to say what it is.
@@ -59,7 +58,7 @@ func (d *Desc) Find(opt FindOptions) (*Found, error) {
 	var notes []string
 	absent := true
 	for _, c := range d.candidates(opt) {
-		f, err := d.examine(c, filepath.Dir(opt.Test), opt.Cache)
+		f, err := d.examine(c, filepath.Dir(opt.Test), opt.Cache, false)
 		if err == nil {
 			f.Notes = notes
 			return f, nil
@@ -89,25 +88,31 @@ func (d *Desc) candidates(opt FindOptions) []candidate {
 		if abs, err := filepath.Abs(path); err == nil {
 			path = abs
 		}
-		return []candidate{{path, "--interpreter", true}}
+		return []candidate{{path: path, origin: "--interpreter", binding: true}}
 	}
 	var out []candidate
 	if p := shebang(opt.Test); p != "" {
-		out = append(out, candidate{p, "shebang", false})
+		out = append(out, candidate{path: p, origin: "shebang", foreign: true})
 	}
-	if r := d.venv; r != nil {
+	for _, r := range d.virtual {
 		if v := opt.Getenv(r.variable); v != "" {
-			out = append(out, candidate{filepath.Join(v, r.program), "$" + r.variable, true})
+			// One that has an interpreter of its own means it. Of those that need none, the variable says nothing.
+			program := filepath.Join(v, r.program)
+			if _, err := os.Stat(program); err == nil || len(r.folders) > 0 {
+				out = append(out, candidate{path: program, origin: "$" + r.variable, binding: true})
+				break
+			}
 		} else if v := r.above(opt.Test); v != "" {
-			out = append(out, candidate{filepath.Join(v, r.program), v, true})
+			out = append(out, candidate{path: filepath.Join(v, r.program), origin: v, binding: true, foreign: true})
+			break
 		}
 	}
 	for _, name := range d.Candidates {
 		if p := lookPath(name, opt.Getenv("PATH")); p != "" {
-			out = append(out, candidate{p, "PATH", false})
+			out = append(out, candidate{path: p, origin: "PATH"})
 		}
 	}
-	return append(out, candidate{d.Default, "default", false})
+	return append(out, candidate{path: d.Default, origin: "default"})
 }
 
 // shebang is the absolute interpreter of a #! line; "" for none and for env(1),
@@ -126,12 +131,22 @@ func shebang(path string) string {
 	return words[0]
 }
 
+// VirtualMarkers are files of which a virtual environment of the language has one in its folder.
+func (d *Desc) VirtualMarkers() (out []string) {
+	for _, r := range d.virtual {
+		out = append(out, r.marker)
+	}
+	return out
+}
+
 // above is the nearest virtual environment at or above the test.
 func (r *virtualRule) above(test string) string {
+	if len(r.folders) == 0 {
+		return ""
+	}
 	for dir := filepath.Dir(test); ; dir = filepath.Dir(dir) {
 		for _, name := range append([]string{"."}, r.folders...) {
-			v := filepath.Join(dir, name)
-			if st, err := os.Stat(filepath.Join(v, r.marker)); err == nil && st.Mode().IsRegular() {
+			if v := filepath.Join(dir, name); r.marked(v) {
 				return v
 			}
 		}
@@ -155,7 +170,8 @@ func lookPath(name, path string) string {
 	return ""
 }
 
-func (d *Desc) examine(c candidate, dir, cache string) (*Found, error) {
+// examine asks c, started in dir, what it is; kept says that an answer of the folder cache will do.
+func (d *Desc) examine(c candidate, dir, cache string, kept bool) (*Found, error) {
 	switch st, err := os.Stat(c.path); {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, &absentError{c.path}
@@ -164,7 +180,7 @@ func (d *Desc) examine(c candidate, dir, cache string) (*Found, error) {
 	case !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a program", c.path)
 	}
-	if real, err := filepath.EvalSymlinks(c.path); err == nil && isELF(real) {
+	if real, err := filepath.EvalSymlinks(c.path); err == nil && IsELF(real) {
 		// Do not execute programs of other machines, say why instead.
 		o, err := openObject(real)
 		if err != nil {
@@ -172,24 +188,17 @@ func (d *Desc) examine(c candidate, dir, cache string) (*Found, error) {
 		}
 		o.file.Close()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, c.path, d.ask...)
-	cmd.WaitDelay = time.Second
-	if st, err := os.Stat(dir); err == nil && st.IsDir() {
-		cmd.Dir = dir // version managers choose by directory
+	answer := d.askFor
+	if kept {
+		answer = func(c candidate, dir string) ([]string, error) { return d.answer(c, dir, cache) }
 	}
-	out, err := cmd.Output()
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOEXEC) {
-		return nil, fmt.Errorf("%s is not a program", c.path)
-	}
-	if err != nil || len(lines) < 3 || slices.ContainsFunc(lines[3:], func(l string) bool { return strings.Index(l, "=") < 1 }) {
-		return nil, fmt.Errorf("%s: does not answer like %s", c.path, d)
+	lines, err := answer(c, dir)
+	if err != nil {
+		return nil, err
 	}
 	impl, version, executable := lines[0], lines[1], lines[2]
 	if impl != d.Impl || d.version(version) == "" {
-		return nil, fmt.Errorf("%s is %s %s, need %s %s", c.path, impl, version, d.Impl, strings.Join(d.Versions, ", "))
+		return nil, &OtherError{c.path, impl, version, d.Impl + " " + strings.Join(d.Versions, ", ")}
 	}
 	if executable == "" { // it does not know its path
 		executable = c.path
@@ -205,6 +214,39 @@ func (d *Desc) examine(c candidate, dir, cache string) (*Found, error) {
 	return &Found{ELF: real, Argv0: executable, Version: version, Origin: c.origin, Env: lines[3:], Image: img}, nil
 }
 
+// OtherError is of a program that says that it is another interpreter, or another version, than is needed.
+type OtherError struct {
+	Path           string
+	Implementation string
+	Version        string
+	Need           string // implementation and versions
+}
+
+func (e *OtherError) Error() string {
+	return fmt.Sprintf("%s is %s %s, need %s", e.Path, e.Implementation, e.Version, e.Need)
+}
+
+// askFor has c, started in dir, say what it is.
+func (d *Desc) askFor(c candidate, dir string) ([]string, error) {
+	path := c.path
+	q := Question{Path: path, Args: d.ask, Dir: dir, Time: queryTimeout, Pass: slices.Concat(d.Pass, d.choose), Trusted: !c.foreign} // version managers choose by directory
+	if d.say != nil {
+		q.Stdin = []byte(strings.Join(d.say, "\n") + "\n")
+	}
+	out, err := Ask(q)
+	if errors.Is(err, ErrUntrusted) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.ENOEXEC) {
+		return nil, fmt.Errorf("%s is not a program", path)
+	}
+	if err != nil || len(lines) < 3 || slices.ContainsFunc(lines[3:], func(l string) bool { return strings.Index(l, "=") < 1 }) {
+		return nil, fmt.Errorf("%s: %w like %s", path, ErrSilent, d)
+	}
+	return lines, nil
+}
+
 // absentError says that a file does not exist.
 type absentError struct{ path string }
 
@@ -212,8 +254,8 @@ func (e *absentError) Error() string { return e.path + ": no such file" }
 
 func (*absentError) Is(target error) bool { return target == os.ErrNotExist }
 
-// isELF looks at a file's magic number.
-func isELF(path string) bool {
+// IsELF reports whether a file, or what a link leads to, begins as ELF files do.
+func IsELF(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -20,9 +20,9 @@ type location struct {
 	optional bool
 	how      string   // one of ways
 	words    []string // its operands
-	// stringOff: the pointer at +stringOff must point to one of stringWant; not checked when there is none.
+	// stringOff: the pointer at +stringOff must point to a string that is stringWant, a pattern; not checked when empty.
 	stringOff  uint64
-	stringWant []string
+	stringWant string
 	calls      string   // a location that its code calls, or jumps to; not checked when empty
 	has        []string // instructions that its code has; not checked when empty
 	used       bool     // something refers to it
@@ -33,12 +33,54 @@ type modelRow struct {
 	name, location string
 	optional       bool
 	entry          string   // exported function that the model replaces; empty: the location is what the model is about
+	also           string   // another one; empty: there is none
 	places         []string // names of further locations
 	imports        []string // functions that the image gets from other objects; then there is no location
 	mayImport      []string // likewise, if it gets them
 	numbers        map[string]amount
-	functions      map[string][]string // exported functions, by what they do: of each the first that there is
+	functions      map[string]*function // by what they do
 	program        string
+}
+
+// function is an exported one that a model needs: its name, and where a version has another one, that.
+type function struct {
+	name string
+	in   map[string]string
+	at   map[string]*sexp // where the versions stand
+}
+
+// of is its name in a version.
+func (f *function) of(version string) string {
+	if name, ok := f.in[version]; ok {
+		return name
+	}
+	return f.name
+}
+
+// parseFunction reads "FUNCTION" (version V "FUNCTION")..., which stand in n.
+func parseFunction(n *sexp, args []sexp) (*function, error) {
+	f := &function{in: map[string]string{}, at: map[string]*sexp{}}
+	for i := range args {
+		a := &args[i]
+		switch head, more, err := clause(a); {
+		case i == 0 && fits("text", a):
+			f.name = a.text
+		case i > 0 && err == nil && head == "version" && len(more) == 2 && fits("text", &more[0]) && fits("text", &more[1]):
+			if f.at[more[0].text] != nil {
+				return nil, more[0].errorf("second %q", more[0].text)
+			}
+			if more[1].text == f.name {
+				return nil, more[1].errorf("version %q has the same name", more[0].text)
+			}
+			f.in[more[0].text], f.at[more[0].text] = more[1].text, &more[0]
+		default:
+			return nil, a.errorf(`need (%s "FUNCTION" (version V "FUNCTION")...)`, n.list[0].text)
+		}
+	}
+	if f.name == "" {
+		return nil, n.errorf(`need (%s "FUNCTION" (version V "FUNCTION")...)`, n.list[0].text)
+	}
+	return f, nil
 }
 
 // imageClauses read the forms about the image.
@@ -109,7 +151,7 @@ func (p *imageRows) use(n *sexp) error {
 }
 
 // ways are how a location may be found.
-var ways = []string{"export", "returned-by", "last-call", "beneath", "probed", "shape"}
+var ways = []string{"export", "returned-by", "beneath", "probed", "shape"}
 
 func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
 	l := location{name: args[0].text, optional: optional, at: n}
@@ -130,9 +172,7 @@ func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
 			}
 		case head == "string-at":
 			l.stringOff = uint64(a[0].num)
-			for k := range a[1:] {
-				l.stringWant = append(l.stringWant, a[1+k].text)
-			}
+			l.stringWant = a[1].text
 		case head == "has":
 			for k := range a {
 				l.has = append(l.has, a[k].text)
@@ -152,87 +192,27 @@ func parseLocation(p *imageRows, n *sexp, args []sexp, optional bool) error {
 }
 
 func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
-	r := modelRow{name: a[0].text, optional: optional, numbers: map[string]amount{}, functions: map[string][]string{}}
+	r := modelRow{name: a[0].text, optional: optional, numbers: map[string]amount{}, functions: map[string]*function{}}
 	kind := model.Of(r.name)
-	known := &model.Kind{} // of a name that there is not, the rest is read to tell of its mistakes first
-	if kind != nil {
-		known = kind
+	known := kind
+	if kind == nil {
+		known = &model.Kind{} // the rest is read to tell of its mistakes first
 	}
-	_, heads := within("model")
 	forms := a[1:]
-	if imports := fits("form", &a[1]) && a[1].list[0].text == "imports"; imports != (known.Imports != nil) && kind != nil {
+	if imports := len(forms) > 0 && fits("form", &a[1]) && a[1].list[0].text == "imports"; imports != (known.Imports != nil) && kind != nil {
 		return n.errorf("model %s: need %s", r.name, map[bool]string{true: "its location", false: "(imports FUNCTION...)"}[imports])
 	} else if !imports && known.Functions == nil {
+		if len(forms) == 0 {
+			return n.errorf("need (model NAME LOCATION (...)...)")
+		}
 		if err := p.use(&a[1]); err != nil {
 			return n.errorf("need (model NAME LOCATION (...)...): %v", err)
 		}
 		r.location, forms = a[1].text, a[2:]
 	}
 	for i := range forms {
-		m := &forms[i]
-		head, args, err := clause(m)
-		if err != nil {
+		if err := r.clause(p, &forms[i], known, kind != nil); err != nil {
 			return err
-		}
-		if slices.Contains(heads, head) {
-			if err := checkForm(m, "model"); err != nil {
-				return err
-			}
-		}
-		switch head {
-		case "entry":
-			r.entry = args[0].text
-		case "places":
-			for k := range args {
-				if err := p.use(&args[k]); err != nil {
-					return err
-				}
-				name := args[k].text
-				if kind != nil && !slices.Contains(kind.AllPlaces(), name) {
-					return args[k].errorf("model %s has no place %s: %s", r.name, name, instead(name, kind.AllPlaces()))
-				}
-				if slices.Contains(r.places, name) {
-					return args[k].errorf("second place %s", name)
-				}
-				r.places = append(r.places, name)
-			}
-		case "imports":
-			if err := r.parseImports(args, known.Imports, false); err != nil {
-				return err
-			}
-		case "program":
-			lines, err := stringsOf(m, args)
-			if err != nil {
-				return err
-			}
-			r.program = strings.Join(lines, "\n")
-		default:
-			if slices.Contains(known.Functions, head) {
-				if r.functions[head] != nil {
-					return m.errorf("second %s", head)
-				}
-				if r.functions[head], err = stringsOf(m, args); err != nil || len(args) == 0 {
-					return m.errorf(`need (%s "FUNCTION"...)`, head)
-				}
-				continue
-			}
-			if known.Functions != nil {
-				return m.errorf("model %s has no function %s: %s", r.name, head, instead(head, append(known.Functions, "program")))
-			}
-			if kind != nil && !slices.Contains(kind.AllNumbers(), head) {
-				return m.errorf("model %s has no number %s: %s", r.name, head, instead(head, append(kind.AllNumbers(), heads...)))
-			}
-			if len(args) != 1 {
-				return m.errorf("need (%s N), N a number that is not negative", head)
-			}
-			number, err := parseAmount(&args[0], p.told)
-			if err != nil {
-				return err
-			}
-			if _, twice := r.numbers[head]; twice {
-				return m.errorf("second %s", head)
-			}
-			r.numbers[head] = number
 		}
 	}
 	if kind == nil {
@@ -242,6 +222,77 @@ func parseModel(p *imageRows, n *sexp, a []sexp, optional bool) error {
 		return err
 	}
 	p.models = append(p.models, r)
+	return nil
+}
+
+// clause reads a clause of r, a model of kind; there is no such kind where exists is false.
+func (r *modelRow) clause(p *imageRows, m *sexp, kind *model.Kind, exists bool) error {
+	head, args, err := clause(m)
+	if err != nil {
+		return err
+	}
+	_, heads := within("model")
+	if slices.Contains(heads, head) {
+		if err := checkForm(m, "model"); err != nil {
+			return err
+		}
+	}
+	switch head {
+	case "entry":
+		r.entry = args[0].text
+		return nil
+	case "also":
+		r.also = args[0].text
+		return nil
+	case "places":
+		return r.parsePlaces(p, args, kind, exists)
+	case "imports":
+		return r.parseImports(args, kind.Imports, false)
+	case "program":
+		lines, err := stringsOf(m, args)
+		r.program = strings.Join(lines, "\n")
+		return err
+	}
+	switch {
+	case slices.Contains(kind.Functions, head):
+		if r.functions[head] != nil {
+			return m.errorf("second %s", head)
+		}
+		r.functions[head], err = parseFunction(m, args)
+		return err
+	case kind.Functions != nil:
+		return m.errorf("model %s has no function %s: %s", r.name, head, instead(head, append(kind.Functions, "program")))
+	case exists && !slices.Contains(kind.AllNumbers(), head):
+		return m.errorf("model %s has no number %s: %s", r.name, head, instead(head, append(kind.AllNumbers(), heads...)))
+	case len(args) != 1:
+		return m.errorf("need (%s N), N a number that is not negative", head)
+	}
+	number, err := parseAmount(&args[0], p.told)
+	if err != nil {
+		return err
+	}
+	if _, twice := r.numbers[head]; twice {
+		return m.errorf("second %s", head)
+	}
+	r.numbers[head] = number
+	return nil
+}
+
+// parsePlaces reads the names of places that r uses beside its location.
+func (r *modelRow) parsePlaces(p *imageRows, args []sexp, kind *model.Kind, exists bool) error {
+	for k := range args {
+		if err := p.use(&args[k]); err != nil {
+			return err
+		}
+		name := args[k].text
+		if exists && !kind.More && !slices.Contains(kind.AllPlaces(), name) {
+			return args[k].errorf("model %s has no place %s: %s", r.name, name, instead(name, kind.AllPlaces()))
+		}
+		if slices.Contains(r.places, name) {
+			return args[k].errorf("second place %s", name)
+		}
+		r.places = append(r.places, name)
+	}
 	return nil
 }
 

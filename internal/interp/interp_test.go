@@ -58,7 +58,6 @@ func TestParseRefuses(t *testing.T) {
 		{`(language x (model m nowhere))`, "need (model"},
 		{`(language x (immortal 1 0z 2))`, `"0z" is not a number`},
 		{`(language x (immortal 1 99999999999999999999 2))`, "is not a number"},
-		{`(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test) (location a (returned-by "F")))`, "must be an export"},
 		{`(language x (implementation "x"))`, "need (implementation"},
 		{head + `(version "2.0" (location a (export "A"))))`, "need (version"},
 		{head + `(version "1.0" (layout l)))`, "unknown clause layout"},
@@ -155,7 +154,7 @@ func environment(m map[string]string) func(string) string {
 
 func TestFind(t *testing.T) {
 	if _, err := os.Stat(stock); err != nil {
-		t.Skip(err)
+		t.Skip("skipped: ", err)
 	}
 	d, _ := ByName("python")
 	dir := t.TempDir()
@@ -175,7 +174,7 @@ func TestFind(t *testing.T) {
 	write("broken/python3", "#!/bin/sh\nexit 3\n")
 	venv := filepath.Join(dir, "venv-project", ".venv")
 	if out, err := exec.Command(stock, "-m", "venv", "--without-pip", venv).CombinedOutput(); err != nil {
-		t.Skipf("no venv module: %s", out)
+		t.Skipf("skipped: no venv module: %s", out)
 	}
 	inVenv := write("venv-project/sub/test_y.py", "")
 
@@ -226,6 +225,24 @@ func TestFind(t *testing.T) {
 		_, err := d.Find(FindOptions{Test: test, Explicit: tt.explicit, Getenv: environment(nil)})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", tt.explicit, err)
+		}
+	}
+}
+
+// The image of a description without places is the program, and so it is where the first place is no export: not every interpreter exports something.
+func TestImageIsProgram(t *testing.T) {
+	const head = `(language x (suffixes ".x") (candidates "x") (default "/x") (implementation "x" "1.0") (ask "v") (argv test) `
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rest := range []string{`)`, `(optional (location a (shape "no such instruction")) (model hash-length a)))`} {
+		d, err := Parse(head + rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if img, err := d.Locate(self, "1.0", ""); err != nil || img.Path != self {
+			t.Errorf("%s: %+v, %v", rest, img, err)
 		}
 	}
 }

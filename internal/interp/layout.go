@@ -240,125 +240,169 @@ func parseLayout(n *sexp, told []string) (*Layout, error) {
 	if len(n.list) < 3 || n.list[1].kind != symbolNode {
 		return nil, n.errorf("need (layout NAME CLAUSE...)")
 	}
-	l := &Layout{Name: n.list[1].text, MaxLen: -1, Min: 1}
-	lets := map[string]*term{}
+	r := &layoutReader{Layout: &Layout{Name: n.list[1].text, MaxLen: -1, Min: 1}, told: told, lets: map[string]*term{}, seen: map[string]bool{}}
 	for _, name := range told {
-		lets[name] = &term{op: "told", args: []*term{{op: name}}}
+		r.lets[name] = &term{op: "told", args: []*term{{op: name}}}
 	}
-	seen := map[string]bool{}
-	type span struct { // of bytes behind an offset that has a name, or 0
-		told   string
-		lo, hi uint64
-	}
-	var stored []span
 	for i := range n.list[2:] {
 		m := &n.list[2+i]
 		head, args, err := clause(m)
 		if err != nil {
 			return nil, err
 		}
-		switch head {
-		case "over", "lengths", "range":
-			if seen[head] {
-				return nil, m.errorf("second %s", head)
-			}
-			seen[head] = true
-		}
-		switch head {
-		case "over":
-			for j := range args {
-				k, ok := device.ParseKind(args[j].text)
-				if !ok || args[j].kind != symbolNode {
-					return nil, args[j].errorf("need a kind of input: %s", instead(args[j].text, kindNames()))
-				}
-				l.Over = append(l.Over, k)
-			}
-		case "lengths", "range":
-			lo, hi, err := bounds(m, args, head == "lengths")
-			if err != nil {
-				return nil, err
-			}
-			if head == "lengths" {
-				l.MinLen, l.MaxLen = int(lo), int(hi)
-			} else {
-				l.Min, l.Max = lo, hi
-			}
-		case "let":
-			if len(args) != 2 || args[0].kind != symbolNode {
-				return nil, m.errorf("need (let NAME EXPRESSION)")
-			}
-			name := args[0].text
-			if _, dup := lets[name]; dup || name == "value" || name == "len" || name == "byte" {
-				return nil, args[0].errorf("%s is already defined", name)
-			}
-			x, err := parseTerm(&args[1], l.vars(), lets)
-			if err != nil {
-				return nil, err
-			}
-			if lets[name] = x; !mentioned(n.list[2+i+1:], name) {
-				return nil, args[0].errorf("nothing uses %s", name)
-			}
-		case "expect", "store":
-			if len(args) != 3 || args[1].kind != numberNode || args[1].num < 1 || args[1].num > 8 {
-				return nil, m.errorf("need (%s OFFSET SIZE EXPRESSION), SIZE 1 to 8", head)
-			}
-			off, err := parseOffset(&args[0], told)
-			if err != nil {
-				return nil, err
-			}
-			x, err := parseTerm(&args[2], l.vars(), lets)
-			if err != nil {
-				return nil, err
-			}
-			if x.cond {
-				return nil, args[2].errorf("need a number, not a condition")
-			}
-			q := part{expectPart, off, int(args[1].num), x}
-			if head == "store" {
-				q.kind = storePart
-				stored = append(stored, span{off.told, uint64(off.n), uint64(off.n) + uint64(q.size)})
-			}
-			l.parts = append(l.parts, q)
-		case "payload":
-			if len(args) != 1 {
-				return nil, m.errorf("need (payload OFFSET)")
-			}
-			off, err := parseOffset(&args[0], told)
-			if err != nil {
-				return nil, err
-			}
-			stored = append(stored, span{off.told, uint64(off.n), math.MaxUint64})
-			l.parts = append(l.parts, part{kind: payloadPart, off: off})
-		case "each":
-			if len(args) != 1 {
-				return nil, m.errorf("need (each CONDITION)")
-			}
-			x, err := parseTerm(&args[0], map[string]bool{"byte": true, "len": true}, nil)
-			if err != nil {
-				return nil, err
-			}
-			if !x.cond {
-				return nil, args[0].errorf("need a condition")
-			}
-			l.parts = append(l.parts, part{kind: eachPart, x: x})
-		default:
+		read := layoutClauses[head]
+		if read == nil {
 			return nil, m.errorf("unknown clause %s in a layout", head)
 		}
+		r.rest = n.list[2+i+1:]
+		if err := read(r, m, head, args); err != nil {
+			return nil, err
+		}
 	}
-	if len(l.Over) == 0 {
-		return nil, n.errorf("layout %s: no (over KIND...)", l.Name)
+	return r.Layout, r.whole(n)
+}
+
+// layoutReader is a layout that is being read.
+type layoutReader struct {
+	*Layout
+	told   []string
+	lets   map[string]*term
+	seen   map[string]bool // clauses of which there is one
+	stored []span
+	rest   []sexp // the clauses behind the present one
+}
+
+// span are bytes behind an offset that has a name, or 0.
+type span struct {
+	told   string
+	lo, hi uint64
+}
+
+var layoutClauses = map[string]func(r *layoutReader, m *sexp, head string, args []sexp) error{
+	"over": (*layoutReader).over, "lengths": (*layoutReader).bounds, "range": (*layoutReader).bounds, "let": (*layoutReader).let,
+	"expect": (*layoutReader).field, "store": (*layoutReader).field, "payload": (*layoutReader).payload, "each": (*layoutReader).each,
+}
+
+// once notes a clause of which there is one.
+func (r *layoutReader) once(m *sexp, head string) error {
+	if r.seen[head] {
+		return m.errorf("second %s", head)
 	}
-	if want := map[bool]string{true: "lengths", false: "range"}[l.sequence()]; !seen[want] || seen["lengths"] && seen["range"] {
-		return nil, n.errorf("layout %s: need (%s ...) and only it", l.Name, want)
+	r.seen[head] = true
+	return nil
+}
+
+func (r *layoutReader) over(m *sexp, head string, args []sexp) error {
+	for j := range args {
+		k, ok := device.ParseKind(args[j].text)
+		if !ok || args[j].kind != symbolNode {
+			return args[j].errorf("need a kind of input: %s", instead(args[j].text, kindNames()))
+		}
+		r.Over = append(r.Over, k)
 	}
-	for i, a := range stored {
-		for _, b := range stored[:i] {
+	return r.once(m, head)
+}
+
+func (r *layoutReader) bounds(m *sexp, head string, args []sexp) error {
+	lo, hi, err := bounds(m, args, head == "lengths")
+	if err != nil {
+		return err
+	}
+	if head == "lengths" {
+		r.MinLen, r.MaxLen = int(lo), int(hi)
+	} else {
+		r.Min, r.Max = lo, hi
+	}
+	return r.once(m, head)
+}
+
+func (r *layoutReader) let(m *sexp, _ string, args []sexp) error {
+	if len(args) != 2 || args[0].kind != symbolNode {
+		return m.errorf("need (let NAME EXPRESSION)")
+	}
+	name := args[0].text
+	if _, dup := r.lets[name]; dup || name == "value" || name == "len" || name == "byte" {
+		return args[0].errorf("%s is already defined", name)
+	}
+	x, err := parseTerm(&args[1], r.vars(), r.lets)
+	if err != nil {
+		return err
+	}
+	if r.lets[name] = x; !mentioned(r.rest, name) {
+		return args[0].errorf("nothing uses %s", name)
+	}
+	return nil
+}
+
+// field reads (expect OFFSET SIZE EXPRESSION) and (store OFFSET SIZE EXPRESSION).
+func (r *layoutReader) field(m *sexp, head string, args []sexp) error {
+	if len(args) != 3 || args[1].kind != numberNode || args[1].num < 1 || args[1].num > 8 {
+		return m.errorf("need (%s OFFSET SIZE EXPRESSION), SIZE 1 to 8", head)
+	}
+	off, err := parseOffset(&args[0], r.told)
+	if err != nil {
+		return err
+	}
+	x, err := parseTerm(&args[2], r.vars(), r.lets)
+	if err != nil {
+		return err
+	}
+	if x.cond {
+		return args[2].errorf("need a number, not a condition")
+	}
+	q := part{expectPart, off, int(args[1].num), x}
+	if head == "store" {
+		q.kind = storePart
+		r.stored = append(r.stored, span{off.told, uint64(off.n), uint64(off.n) + uint64(q.size)})
+	}
+	r.parts = append(r.parts, q)
+	return nil
+}
+
+func (r *layoutReader) payload(m *sexp, _ string, args []sexp) error {
+	if len(args) != 1 {
+		return m.errorf("need (payload OFFSET)")
+	}
+	off, err := parseOffset(&args[0], r.told)
+	if err != nil {
+		return err
+	}
+	r.stored = append(r.stored, span{off.told, uint64(off.n), math.MaxUint64})
+	r.parts = append(r.parts, part{kind: payloadPart, off: off})
+	return nil
+}
+
+func (r *layoutReader) each(m *sexp, _ string, args []sexp) error {
+	if len(args) != 1 {
+		return m.errorf("need (each CONDITION)")
+	}
+	x, err := parseTerm(&args[0], map[string]bool{"byte": true, "len": true}, nil)
+	if err != nil {
+		return err
+	}
+	if !x.cond {
+		return args[0].errorf("need a condition")
+	}
+	r.parts = append(r.parts, part{kind: eachPart, x: x})
+	return nil
+}
+
+// whole says what is missing, or does not go together.
+func (r *layoutReader) whole(n *sexp) error {
+	if len(r.Over) == 0 {
+		return n.errorf("layout %s: no (over KIND...)", r.Name)
+	}
+	if want := map[bool]string{true: "lengths", false: "range"}[r.sequence()]; !r.seen[want] || r.seen["lengths"] && r.seen["range"] {
+		return n.errorf("layout %s: need (%s ...) and only it", r.Name, want)
+	}
+	for i, a := range r.stored {
+		for _, b := range r.stored[:i] {
 			if a.told == b.told && a.lo < b.hi && b.lo < a.hi {
-				return nil, n.errorf("layout %s: stores overlap", l.Name)
+				return n.errorf("layout %s: stores overlap", r.Name)
 			}
 		}
 	}
-	return l, nil
+	return nil
 }
 
 // parseOffset reads a number, a name that is told, or (add NAME N).

@@ -16,6 +16,7 @@ import (
 
 	"symchef/internal/ehframe"
 	"symchef/internal/model"
+	"symchef/languages"
 )
 
 // Image is what Locate found: addresses in the one ELF object that holds the
@@ -32,6 +33,7 @@ type Image struct {
 	References int64
 	Models     []model.Binding
 	Without    []Missing // what the description marks as optional and the image does not have, in the description's order
+	Unexported []string  // functions that models replace where they are exported, and that are not
 }
 
 // Missing is a name of a description that is nothing in an interpreter.
@@ -47,7 +49,7 @@ func (img *Image) Rebase(base uint64) *Image {
 	if !img.Relative {
 		return img
 	}
-	out := &Image{Path: img.Path, BuildID: img.BuildID, Locations: map[string]uint64{}, Layouts: img.Layouts, References: img.References, Without: img.Without}
+	out := &Image{Path: img.Path, BuildID: img.BuildID, Locations: map[string]uint64{}, Layouts: img.Layouts, References: img.References, Without: img.Without, Unexported: img.Unexported}
 	for k, v := range img.Locations {
 		out.Locations[k] = v + base
 	}
@@ -75,11 +77,14 @@ func (d *Desc) Locate(elfPath, version, cache string) (*Image, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	facts := d.facts(elfPath, o, cache)
+	if err := d.words(facts); err != nil {
+		return nil, fmt.Errorf("%s/%s:%w", d.Folder.Name, languages.Description, err)
+	}
 	for _, p := range []*imageRows{&d.imageRows, d.variants[d.version(version)]} {
 		if p == nil {
 			continue
 		}
-		if err := img.add(o, p, facts); err != nil {
+		if err := img.add(o, p, d.version(version), facts); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -145,9 +150,9 @@ func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// add looks for p in o.
-func (img *Image) add(o *object, p *imageRows, f *Facts) error {
-	gone := map[string]bool{} // locations
+// add looks for p in o, which is of a version of the description.
+func (img *Image) add(o *object, p *imageRows, version string, f *Facts) error {
+	none := map[string]bool{} // locations that the interpreter does without
 	without := func(optional bool, name string, err error) error {
 		if !optional {
 			return fmt.Errorf("%s: %w", name, err)
@@ -157,9 +162,12 @@ func (img *Image) add(o *object, p *imageRows, f *Facts) error {
 	}
 	for i := range p.locations {
 		l := &p.locations[i]
+		if l.how == "probed" && f.None[l.words[0]] {
+			none[l.name] = true
+			continue
+		}
 		addr, err := img.locate(o, l, f)
 		if err != nil {
-			gone[l.name] = true
 			if err := without(l.optional, "location "+l.name, err); err != nil {
 				return err
 			}
@@ -168,7 +176,7 @@ func (img *Image) add(o *object, p *imageRows, f *Facts) error {
 		img.Locations[l.name] = addr
 	}
 	for _, m := range p.models {
-		md, err := img.model(o, m, f)
+		md, err := img.model(o, m, version, f, none)
 		if err != nil {
 			if err := without(m.optional, "model "+m.name, err); err != nil {
 				return err
@@ -181,7 +189,7 @@ func (img *Image) add(o *object, p *imageRows, f *Facts) error {
 }
 
 // model is a model with all that it needs.
-func (img *Image) model(o *object, m modelRow, f *Facts) (*model.Binding, error) {
+func (img *Image) model(o *object, m modelRow, version string, f *Facts, none map[string]bool) (*model.Binding, error) {
 	md := &model.Binding{Name: m.name, Numbers: map[string]uint64{}, Places: map[string][]uint64{}, Functions: map[string]string{}, Program: m.program, Imports: slices.Clone(m.imports)}
 	for _, name := range slices.Sorted(maps.Keys(m.numbers)) {
 		n, ok := m.numbers[name].value(f)
@@ -204,7 +212,19 @@ func (img *Image) model(o *object, m modelRow, f *Facts) (*model.Binding, error)
 		}
 		md.Entry = at
 	}
+	if m.also != "" && o.symbols[m.also] == 0 {
+		img.Unexported = append(img.Unexported, m.also)
+	} else if m.also != "" {
+		at, err := o.beneath(o.symbols[m.also])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.also, err)
+		}
+		md.Places["also"] = []uint64{at}
+	}
 	for _, name := range m.places {
+		if none[name] {
+			continue
+		}
 		at, ok := img.Locations[name]
 		if !ok {
 			return nil, fmt.Errorf("without the location %s", name)
@@ -212,12 +232,11 @@ func (img *Image) model(o *object, m modelRow, f *Facts) (*model.Binding, error)
 		md.Places[name] = []uint64{at}
 	}
 	for _, what := range slices.Sorted(maps.Keys(m.functions)) {
-		names := m.functions[what]
-		i := slices.IndexFunc(names, func(name string) bool { return o.symbols[name] != 0 })
-		if i < 0 {
-			return nil, fmt.Errorf("%s is not exported", strings.Join(names, " or "))
+		name := m.functions[what].of(version)
+		if o.symbols[name] == 0 {
+			return nil, fmt.Errorf("%s is not exported", name)
 		}
-		md.Functions[what] = names[i]
+		md.Functions[what] = name
 	}
 	for _, name := range m.imports {
 		if !o.imports[name] {
@@ -226,18 +245,22 @@ func (img *Image) model(o *object, m modelRow, f *Facts) (*model.Binding, error)
 	}
 	for _, name := range m.mayImport {
 		switch {
-		case o.imports[name]:
+		case o.imports[name] || o.static() && o.symbols[name] != 0:
 			md.Imports = append(md.Imports, name)
-		case len(o.imports) == 0: // with libraries, what is not imported is not called
-			img.Without = append(img.Without, Missing{"import " + name, "it is linked statically"})
+		case o.static(): // with libraries, what is not imported is not called
+			img.Without = append(img.Without, Missing{"import " + name, "it is linked statically, and has no symbol of this name"})
 		}
 	}
 	return md, nil
 }
 
 // object returns the path of the ELF object that exports the first location: the
-// program or one of the libraries it needs directly.
+// program or one of the libraries it needs directly. Where the first location is no
+// export, or there is none, it is the program.
 func (d *Desc) object(elfPath string) (string, error) {
+	if len(d.locations) == 0 || d.locations[0].how != "export" {
+		return elfPath, nil
+	}
 	want := d.locations[0].words[0]
 	o, err := openObject(elfPath)
 	if err != nil {
@@ -294,7 +317,7 @@ func openObject(path string) (*object, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	if !isELF(path) {
+	if !IsELF(path) {
 		return nil, fmt.Errorf("%s: not an ELF file", path)
 	}
 	f, err := elf.Open(path)
@@ -318,7 +341,25 @@ func openObject(path string) (*object, error) {
 			o.imports[s.Name] = true
 		}
 	}
+	if o.static() { // then all that there is to know stands in its table of symbols, if it has one
+		o.symbols = symbolsOf(f)
+	}
 	return o, nil
+}
+
+// static is whether an object is a program that has its libraries in itself.
+func (o *object) static() bool { return len(o.imports) == 0 }
+
+// symbolsOf are the global symbols of a program, without those that are chosen when it starts (STT_GNU_IFUNC).
+func symbolsOf(f *elf.File) map[string]uint64 {
+	out := map[string]uint64{}
+	syms, _ := f.Symbols() // there may be none
+	for _, s := range syms {
+		if s.Section != elf.SHN_UNDEF && s.Value != 0 && elf.ST_BIND(s.Info) != elf.STB_LOCAL && elf.ST_TYPE(s.Info) != elf.STT_GNU_IFUNC {
+			out[s.Name] = s.Value
+		}
+	}
+	return out
 }
 
 // read returns n bytes of the image at an address; bytes past the file part of a
@@ -392,17 +433,13 @@ func (img *Image) locate(o *object, l *location, f *Facts) (uint64, error) {
 			return 0, fmt.Errorf("it would be where %s is", name)
 		}
 	}
-	if len(l.stringWant) > 0 {
+	if l.stringWant != "" {
 		p, err := o.pointer(addr + l.stringOff)
 		if err != nil {
 			return 0, err
 		}
-		if !slices.ContainsFunc(l.stringWant, func(s string) bool {
-			want := append([]byte(s), 0)
-			got, err := o.read(p, len(want))
-			return err == nil && bytes.Equal(got, want)
-		}) {
-			return 0, fmt.Errorf("the pointer at %#x is not to %s", addr+l.stringOff, listed(l.stringWant))
+		if got, ok := o.stringAt(p); !ok || !matchText(l.stringWant, got) {
+			return 0, fmt.Errorf("the pointer at %#x is not to %q", addr+l.stringOff, l.stringWant)
 		}
 	}
 	if to := img.Locations[l.calls]; l.calls != "" && (to == 0 || !o.leadsTo(addr, to)) {
@@ -420,11 +457,24 @@ func (img *Image) locate(o *object, l *location, f *Facts) (uint64, error) {
 	return addr, nil
 }
 
+// stringAt is the short string at an address.
+func (o *object) stringAt(addr uint64) (string, bool) {
+	var out []byte
+	for len(out) < 64 {
+		b, err := o.read(addr+uint64(len(out)), 1)
+		if err != nil {
+			return "", false
+		}
+		if b[0] == 0 {
+			return string(out), true
+		}
+		out = append(out, b[0])
+	}
+	return "", false
+}
+
 func (o *object) locate(l *location) (uint64, error) {
-	switch l.how {
-	case "last-call":
-		return o.callee(l.words[0])
-	case "shape":
+	if l.how == "shape" {
 		return o.shaped(l.words)
 	}
 	addr, ok := o.symbols[l.words[0]]
@@ -559,22 +609,6 @@ func (o *object) bound(slot uint64) string {
 		}
 	}
 	return ""
-}
-
-// callee is the target of the last direct call, or jump out, in the code of an exported function.
-func (o *object) callee(name string) (uint64, error) {
-	at, ok := o.symbols[name]
-	if !ok {
-		return 0, fmt.Errorf("%s is not exported", name)
-	}
-	to, err := o.targets(at)
-	if err == nil && len(to) == 0 {
-		err = fmt.Errorf("%s calls nothing", name)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return to[len(to)-1], nil
 }
 
 // leadsTo says whether the function at an address calls, or jumps to, that at another one.

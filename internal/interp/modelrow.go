@@ -39,6 +39,9 @@ func (r *modelRow) of(k *model.Kind, n *sexp) error {
 			}
 		}
 	}
+	if r.also != "" && !k.Entry {
+		return n.errorf("model %s: it has no entry, and no other one", k.Name)
+	}
 	if k.Entry != (r.entry != "") {
 		return n.errorf("model %s: %s", k.Name, map[bool]string{true: "(entry FUNCTION) is missing", false: "it has no entry"}[k.Entry])
 	}

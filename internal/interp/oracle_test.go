@@ -50,7 +50,7 @@ func pythons(t *testing.T) (paths []string) {
 		}
 	}
 	if len(paths) == 0 {
-		t.Skip("no python3 is installed")
+		t.Skip("skipped: no python3 is installed")
 	}
 	return paths
 }
@@ -84,7 +84,7 @@ func eachPython(t *testing.T, f func(t *testing.T, path string, img *Image)) {
 func python(t *testing.T, path, script, stdin string) string {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("%s is not installed", path)
+		t.Skipf("skipped: %s is not installed", path)
 	}
 	cmd := exec.Command(path, "-I", "-c", script)
 	cmd.Stdin = strings.NewReader(stdin)
@@ -350,7 +350,7 @@ func TestASCIIConstraint(t *testing.T) {
 func stockImage(t *testing.T) *Image {
 	t.Helper()
 	if _, err := os.Stat(stock); err != nil {
-		t.Skipf("%s is not installed", stock)
+		t.Skipf("skipped: %s is not installed", stock)
 	}
 	if imageOf[stock] == nil {
 		img, err := pythonDescription(t).Locate(stock, "3.11", "")

@@ -1,8 +1,6 @@
 package interp
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -10,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,10 +29,12 @@ type probe struct {
 type Facts struct {
 	Numbers map[string]int64
 	Places  map[string]Variable
-	Why     map[string]string // of what is not known
+	Why     map[string]string   // of what is not known
+	None    map[string]bool     // places that the interpreter does without
+	Words   map[string][]string // by form: what that may hold
 }
 
-// Variable is the address of a variable, and of the beginning of the file that it belongs to, in the process of the probe.
+// Variable is the address of a variable, or of a function, and of the beginning of the file that it belongs to, in the process of the probe.
 type Variable struct{ Address, Base uint64 }
 
 // amount is a number of a description, or the name of one that the probe tells.
@@ -137,7 +136,7 @@ func (d *Desc) facts(path string, o *object, cache string) *Facts {
 var told sync.Map
 
 func newFacts() *Facts {
-	return &Facts{Numbers: map[string]int64{}, Places: map[string]Variable{}, Why: map[string]string{}}
+	return &Facts{Numbers: map[string]int64{}, Places: map[string]Variable{}, Why: map[string]string{}, None: map[string]bool{}, Words: map[string][]string{}}
 }
 
 // unknown notes that nothing more will be told.
@@ -161,11 +160,7 @@ func (o *object) build() string {
 
 // run has the interpreter at path read the script.
 func (p *probe) run(path string, script []byte, f *Facts) error {
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, p.arguments...)
-	cmd.Stdin, cmd.WaitDelay = bytes.NewReader(script), time.Second
-	out, err := cmd.Output()
+	out, err := Ask(Question{Path: path, Args: p.arguments, Stdin: script, Time: probeTimeout, Trusted: true}) // it has said what it is
 	if err != nil {
 		return err
 	}
@@ -178,6 +173,10 @@ var errFact = errors.New("a line is not what a probe may tell")
 func (f *Facts) read(out string) error {
 	for line := range strings.Lines(out) {
 		words := strings.Fields(line)
+		if len(words) == 2 && words[0] == "none" {
+			f.None[words[1]] = true
+			continue
+		}
 		if len(words) < 3 {
 			return errFact
 		}
@@ -196,10 +195,28 @@ func (f *Facts) read(out string) error {
 				return err
 			}
 			f.Places[name] = Variable{at, base}
+		case words[0] == "word":
+			f.Words[name] = append(f.Words[name], strings.Join(words[2:], " "))
 		case words[0] == "without":
 			f.Why[name] = strings.Join(words[2:], " ")
 		default:
 			return errFact
+		}
+	}
+	return nil
+}
+
+// words holds the texts of d against what its probe tells of them: a form that it tells nothing of is not looked at.
+func (d *Desc) words(f *Facts) error {
+	for _, name := range slices.Sorted(maps.Keys(f.Words)) {
+		n := find(d.root, name)
+		if n == d.root {
+			continue
+		}
+		for i := range n.list[1:] {
+			if w := &n.list[1+i]; !slices.Contains(f.Words[name], strings.TrimSpace(w.text)) {
+				return w.errorf("the interpreter knows no such %s as %q: %s", name, w.text, instead(strings.TrimSpace(w.text), f.Words[name]))
+			}
 		}
 	}
 	return nil

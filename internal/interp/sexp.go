@@ -105,40 +105,55 @@ func (p *sexpParser) node(depth int) (*sexp, error) {
 	case ')':
 		return nil, p.errorf("unexpected )")
 	case '(':
-		n.kind = listNode
-		p.advance()
-		for {
-			p.space()
-			if p.pos >= len(p.src) {
-				return nil, n.errorf("list without its )")
-			}
-			if p.src[p.pos] == ')' {
-				p.advance()
-				return n, nil
-			}
-			m, err := p.node(depth + 1)
-			if err != nil {
-				return nil, err
-			}
-			n.list = append(n.list, *m)
-		}
+		return n, p.list(n, depth)
 	case '"':
-		n.kind = stringNode
-		p.advance()
-		start := p.pos
-		for p.pos < len(p.src) && p.src[p.pos] != '"' {
-			if c := p.src[p.pos]; c == '\n' || c == '\\' {
-				return nil, p.errorf("strings are one line without backslashes")
-			}
-			p.advance()
-		}
-		if p.pos >= len(p.src) {
-			return nil, n.errorf("string without its end")
-		}
-		n.text = p.src[start:p.pos]
-		p.advance()
-		return n, nil
+		return n, p.text(n)
 	}
+	return n, p.word(n)
+}
+
+// list reads the elements of n, up to its parenthesis.
+func (p *sexpParser) list(n *sexp, depth int) error {
+	n.kind = listNode
+	p.advance()
+	for {
+		p.space()
+		if p.pos >= len(p.src) {
+			return n.errorf("list without its )")
+		}
+		if p.src[p.pos] == ')' {
+			p.advance()
+			return nil
+		}
+		m, err := p.node(depth + 1)
+		if err != nil {
+			return err
+		}
+		n.list = append(n.list, *m)
+	}
+}
+
+// text reads n, a string in quotes.
+func (p *sexpParser) text(n *sexp) error {
+	n.kind = stringNode
+	p.advance()
+	start := p.pos
+	for p.pos < len(p.src) && p.src[p.pos] != '"' {
+		if c := p.src[p.pos]; c == '\n' || c == '\\' {
+			return p.errorf("strings are one line without backslashes")
+		}
+		p.advance()
+	}
+	if p.pos >= len(p.src) {
+		return n.errorf("string without its end")
+	}
+	n.text = p.src[start:p.pos]
+	p.advance()
+	return nil
+}
+
+// word reads n, a number or a symbol.
+func (p *sexpParser) word(n *sexp) error {
 	start := p.pos
 	for p.pos < len(p.src) && !strings.ContainsRune(" \n\t;()\"", rune(p.src[p.pos])) {
 		p.advance()
@@ -147,18 +162,18 @@ func (p *sexpParser) node(depth int) (*sexp, error) {
 	if c := word[0]; c >= '0' && c <= '9' || c == '-' {
 		v, err := parseNumber(word)
 		if err != nil {
-			return nil, n.errorf("%q is not a number", word)
+			return n.errorf("%q is not a number", word)
 		}
 		n.kind, n.num = numberNode, v
-		return n, nil
+		return nil
 	}
 	for _, c := range word {
 		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-') {
-			return nil, n.errorf("name %q: a to z, 0 to 9 and - only", word)
+			return n.errorf("name %q: a to z, 0 to 9 and - only", word)
 		}
 	}
 	n.kind, n.text = symbolNode, word
-	return n, nil
+	return nil
 }
 
 // parseNumber reads -N or N, decimal or 0x hexadecimal, of 64 bits.

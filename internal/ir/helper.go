@@ -17,7 +17,19 @@ type Machine interface {
 	WriteMem(addr uint64, p []byte) error
 	// Retired returns the number of instructions that the task's state has retired: the time base of rdtsc.
 	Retired() uint64
+	// Processor returns the one that CPUID tells of.
+	Processor() Processor
 }
+
+// Processor is what programs run on.
+type Processor uint8
+
+// The processors: of x86-64-v2 and x86-64-v3 (System V ABI, AMD64 supplement, table 3.1), and one that is none of the machine's, see lift.CPUID.
+const (
+	V2 Processor = iota
+	V3
+	Elsewhere
+)
 
 // HelperRow describes a complex operation executed by a Go function on concrete values.
 type HelperRow struct {

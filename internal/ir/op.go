@@ -35,6 +35,8 @@ const (
 	Popcnt
 	Bswap // bytes of A in reverse
 	Crc32 // the CRC-32C of the low 32 bits of A, continued with the low W bits of B; no inversion before or after
+	Pext  // the bits of A where B has ones, side by side from bit 0 on
+	Pdep  // the lowest bits of A where B has ones, 0 elsewhere
 	// FirstVec: lane and float ops are numbered from here by their own files.
 	FirstVec
 )

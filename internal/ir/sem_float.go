@@ -18,11 +18,14 @@ const (
 	FSqrt     // of A
 	FMin      // A if A < B, else B (so B for NaNs and zeros)
 	FMax      // A if A > B, else B
-	FCmp      // all ones or 0: predicate Imm&7 of SDM vol. 2, CMPPS (Param)
+	FCmp      // all ones or 0: predicate Imm&15 of SDM vol. 2, VCMPPS (Param)
 	FComi     // ZF, PF, CF as in RFLAGS, of A compared with B
 	FFromI    // the signed integer A of X bits as a float of W bits
 	FToI      // float A of W bits as a signed integer of X bits, truncated if Imm = 1 (Param)
 	FCvt      // float A of W bits as a float of X bits
+	// The conversions of F16C, in sem_half.go.
+	FFromHalf // half-precision float A as a float of 32 bits
+	FToHalf   // float A of 32 bits as one of half precision, rounded as FRound says (Param)
 	FRound    // float A of W bits as a whole number, rounded as Imm&3 says, or with Imm&4 as MXCSR does (Param)
 )
 
@@ -52,7 +55,7 @@ type floats[V any] interface {
 	daz(a V) V // denormals to zero
 }
 
-// compare returns predicate p (SDM vol. 2, CMPPS, table 3-7) as a truth value.
+// compare returns predicate p (SDM vol. 2, CMPPD, table 3-1, whose second half differs in exceptions only) as a truth value.
 func compare[V any](f floats[V], a, b V, p uint64) V {
 	a, b = f.daz(a), f.daz(b)
 	un := f.or(f.nan(a), f.nan(b))
@@ -66,6 +69,12 @@ func compare[V any](f floats[V], a, b V, p uint64) V {
 		r = f.and(f.not(un), f.not(f.lt(b, a)))
 	case 3:
 		r = un
+	}
+	if p&8 != 0 { // unordered numbers fulfil the first three, and nothing does the last
+		r = f.or(r, un)
+		if p&3 == 3 {
+			r = f.and(un, f.not(un))
+		}
 	}
 	if p&4 != 0 {
 		return f.not(r)

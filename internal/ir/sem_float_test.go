@@ -35,7 +35,7 @@ func TestWholeFloats(t *testing.T) {
 					}
 				}
 			}
-			for imm := range uint64(8) {
+			for imm := range uint64(16) {
 				if imm > 0 && op != FCmp {
 					break
 				}

@@ -58,6 +58,7 @@ func scanRow(name string, ev func(a uint64, w uint) uint64, at func(w, i uint) u
 		}}
 }
 
+// Moves, sums and products.
 func init() {
 	define(Mov, Row{Name: "mov", Args: 2,
 		Eval: func(_, b, _ uint64, w, _ uint, _ uint64) uint64 { return b & expr.Mask(w) },
@@ -100,6 +101,10 @@ func init() {
 		}
 		return hi
 	}, (*expr.Ctx).MulHS))
+}
+
+// Divisions. By 0 they have a value, as in SMT-LIB; the instruction faults before.
+func init() {
 	define(UDiv, bin("udiv", func(a, b uint64, _ uint) uint64 {
 		if b == 0 {
 			return ^uint64(0)
@@ -134,6 +139,10 @@ func init() {
 		}
 		return uint64(x % y)
 	}, (*expr.Ctx).SRem))
+}
+
+// Shifts, rotations, complements.
+func init() {
 	define(Shl, bin("shl", func(a, b uint64, w uint) uint64 {
 		if b >= uint64(w) {
 			return 0
@@ -167,6 +176,10 @@ func init() {
 		Sym: func(e *expr.Ctx, a, _, _ expr.Ref, w, _ uint, _ uint64) expr.Ref {
 			return e.ZExt(e.Neg(low(e, a, w)), 64)
 		}})
+}
+
+// Bits and bytes of a word: looked for, counted, exchanged, checked.
+func init() {
 	define(Ctz, scanRow("ctz", func(a uint64, w uint) uint64 {
 		if a == 0 {
 			return uint64(w)
@@ -212,6 +225,10 @@ func init() {
 			}
 			return c
 		}})
+}
+
+// Comparisons, choices, and parts of a slot.
+func init() {
 	define(Eq, bin("eq", func(a, b uint64, _ uint) uint64 { return b2u(a == b) }, (*expr.Ctx).Eq))
 	define(Ult, bin("ult", func(a, b uint64, _ uint) uint64 { return b2u(a < b) }, (*expr.Ctx).Ult))
 	define(Slt, bin("slt", func(a, b uint64, w uint) uint64 {

@@ -136,6 +136,7 @@ func symMinPos(e *expr.Ctx, a, b, _ expr.Ref, _, _ uint, _ uint64) expr.Ref {
 	return e.Concat(at, least)
 }
 
+// Lanes rearranged, their signs and products.
 func init() {
 	define(VPerm, Row{Name: "vperm", Args: 3, Eval: perm, Sym: symPerm})
 	define(VEven, everySecond("veven", 0))
@@ -175,6 +176,10 @@ func init() {
 		}
 		return symClamp(e, e.Add(product(0), product(w/2)), -1<<(w-1), 1<<(w-1)-1, w)
 	}))
+}
+
+// Choices between lanes, and what widens and searches them.
+func init() {
 	define(VBlend, Row{Name: "vblend", Args: 2, Param: true,
 		Eval: func(a, b, _ uint64, w, _ uint, imm uint64) uint64 {
 			var k uint64

@@ -228,6 +228,7 @@ func sad(a, b, _ uint64, _, _ uint, _ uint64) uint64 {
 	return r
 }
 
+// Arithmetic and comparisons, lane by lane.
 func init() {
 	// Carries stop at lanes: their top bits are added apart.
 	define(VAdd, swar(lanesOf("vadd", Add, (*expr.Ctx).Add), func(a, b uint64, w uint) uint64 {
@@ -286,6 +287,10 @@ func init() {
 			}
 			return sum
 		}})
+}
+
+// Shifts, and what moves lanes.
+func init() {
 	define(VShl, shift("vshl", Shl, (*expr.Ctx).Shl))
 	define(VShr, shift("vshr", LShr, (*expr.Ctx).LShr))
 	define(VSar, shift("vsar", AShr, (*expr.Ctx).AShr))

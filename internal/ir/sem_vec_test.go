@@ -18,11 +18,11 @@ var vecWidths = map[Op][]uint{
 	VPerm: {8}, VEven: {8, 16, 32}, VOdd: {8, 16, 32}, VAbs: {8, 16, 32, 64}, VSign: {8, 16, 32, 64}, VMulRS: {8, 16, 32}, VMAddUS: {16, 32},
 	VBlend: {16, 32, 64}, VBlendV: {8, 16, 32, 64}, VSxt: {8, 16, 32}, VZxt: {8, 16, 32}, VBits: {8, 16, 32, 64}, VMpsad: {16}, VMinPos: {16},
 	FAdd: {32, 64}, FSub: {32, 64}, FMul: {32, 64}, FDiv: {32, 64}, FSqrt: {32, 64},
-	FMin: {32, 64}, FMax: {32, 64}, FCmp: {32, 64}, FComi: {32, 64}, FFromI: {32, 64}, FToI: {32, 64}, FCvt: {32, 64}, FRound: {32, 64},
+	FMin: {32, 64}, FMax: {32, 64}, FCmp: {32, 64}, FComi: {32, 64}, FFromI: {32, 64}, FToI: {32, 64}, FCvt: {32, 64}, FRound: {32, 64}, FFromHalf: {32}, FToHalf: {32},
 }
 
 // immLimit bounds the parameter of ops that have one.
-var immLimit = map[Op]uint64{VPair: 4, VShuf4: 256, VAlign: 9, VBlend: 256, FCmp: 8, FRound: 8}
+var immLimit = map[Op]uint64{VPair: 4, VShuf4: 256, VAlign: 9, VBlend: 256, FCmp: 16, FRound: 8, FToHalf: 8}
 
 func vecValue(r *rand.Rand) uint64 {
 	special := []uint64{0, 1, 1 << 63, ^uint64(0), 0x8000000080000000, 0x7f800000ff800000, 0x7ff0000000000000, 0x7ff8000000000001,

@@ -42,31 +42,38 @@ const (
 	FTag  = FTop + 3 // x87 tags, bit i set: physical register i is in use; always concrete
 	Zero  = FTop + 4 // always 0, never written
 
-	NumState = 80
-	Temp0    = 80
-	NumSlots = 128
+	// Y0: the upper halves of the ymm registers, low and high quadword alternating.
+	Y0 = Zero + 1
+
+	NumState = 109
+	Temp0    = 109
+	TempEnd  = 192 // behind the last temporary
+	NumSlots = 256 // of a file that any Slot indexes
 )
 
 // XMM returns the slot of quadword half (0 low, 1 high) of xmm register i.
 func XMM(i, half int) Slot { return Slot(int(X0) + 2*i + half) }
 
+// Upper returns the slot of quadword half (0 low, 1 high) of the upper half of ymm register i.
+func Upper(i, half int) Slot { return Slot(int(Y0) + 2*i + half) }
+
 // SlotSet is a set of slots.
-type SlotSet [2]uint64
+type SlotSet [TempEnd / 64]uint64
 
 // Add inserts s.
-func (t *SlotSet) Add(s Slot) { t[s>>6&1] |= 1 << (s & 63) }
+func (t *SlotSet) Add(s Slot) { t[s>>6] |= 1 << (s & 63) }
 
 // Remove deletes s.
-func (t *SlotSet) Remove(s Slot) { t[s>>6&1] &^= 1 << (s & 63) }
+func (t *SlotSet) Remove(s Slot) { t[s>>6] &^= 1 << (s & 63) }
 
 // Has reports membership.
-func (t *SlotSet) Has(s Slot) bool { return t[s>>6&1]>>(s&63)&1 != 0 }
+func (t *SlotSet) Has(s Slot) bool { return t[s>>6]>>(s&63)&1 != 0 }
 
 // Empty reports whether the set has no member.
-func (t *SlotSet) Empty() bool { return t[0]|t[1] == 0 }
+func (t *SlotSet) Empty() bool { return t[0]|t[1]|t[2] == 0 }
 
 // Meets reports whether the sets share a member.
-func (t *SlotSet) Meets(o *SlotSet) bool { return t[0]&o[0]|t[1]&o[1] != 0 }
+func (t *SlotSet) Meets(o *SlotSet) bool { return t[0]&o[0]|t[1]&o[1]|t[2]&o[2] != 0 }
 
 // Each calls f for the members in ascending order.
 func (t *SlotSet) Each(f func(Slot)) {

@@ -33,7 +33,7 @@ func newTwice(t *testing.T) *twice {
 		p.patience = 20 * time.Second
 	}
 	if len(p.solvers) == 0 {
-		t.Skip("neither cvc5 nor z3 is installed: nothing is proved")
+		t.Skip("skipped: neither cvc5 nor z3 is installed: nothing is proved")
 	}
 	return p
 }

@@ -23,6 +23,7 @@
 package jit
 
 import (
+	"bytes"
 	"encoding/binary"
 	"runtime"
 	"syscall"
@@ -252,6 +253,7 @@ type Code struct {
 	entry uintptr
 	epoch uint32
 	ID    uint32 // what Context.Block says
+	size  uint32 // bytes
 }
 
 // Buffer holds compiled code.
@@ -338,6 +340,17 @@ func (b *Buffer) Link(c Code) {
 }
 
 func (b *Buffer) base() uintptr { return uintptr(unsafe.Pointer(&b.mem[0])) }
+
+// Bytes is the machine code of c; nil if it has been dropped. Ways to other blocks are as they are linked now; the address of notes, which differs from
+// process to process, is 0.
+func (b *Buffer) Bytes(c Code, notes *Notes) []byte {
+	if !b.Valid(c) || c.entry == 0 {
+		return nil
+	}
+	at := int(c.entry - b.base())
+	address := binary.LittleEndian.AppendUint64(nil, uint64(uintptr(unsafe.Pointer(notes))))
+	return bytes.ReplaceAll(b.mem[at:at+int(c.size)], address, make([]byte, len(address)))
+}
 
 // Run executes code until it leaves, see Context.
 func (b *Buffer) Run(c Code) {

@@ -43,7 +43,7 @@ func (b *Buffer) Compile(src *Source) (c Code, ok bool) {
 		b.sites = append(b.sites, site{b.used + l.at, b.used + l.stub})
 		binary.LittleEndian.PutUint32(b.mem[b.used+l.number:], uint32(len(b.sites)))
 	}
-	c = Code{b.base() + uintptr(b.used), b.epoch, b.ids}
+	c = Code{b.base() + uintptr(b.used), b.epoch, b.ids, uint32(len(g.b))}
 	b.used = (b.used + len(g.b) + 15) &^ 15
 	b.ids++
 	return c, true
@@ -212,7 +212,7 @@ func (g *gen) leaveNow(i int) { g.leaves = append(g.leaves, leave{g.jmp(), i, g.
 
 // temps lists what memory lacks.
 func (g *gen) temps() (t []temp) {
-	for s := ir.Slot(ir.Temp0); s < ir.NumSlots; s++ {
+	for s := ir.Slot(ir.Temp0); s < ir.TempEnd; s++ {
 		switch r := g.regOf[s]; {
 		case g.known[s]:
 			t = append(t, temp{s, noReg, g.value[s]})
@@ -266,7 +266,7 @@ func (g *gen) goTo(pc uint64) { g.links = append(g.links, link{at: g.jmp(), pc: 
 
 // forgetTemps ends the life of the temporaries at the end of an instruction.
 func (g *gen) forgetTemps() {
-	for s := ir.Slot(ir.Temp0); s < ir.NumSlots; s++ {
+	for s := ir.Slot(ir.Temp0); s < ir.TempEnd; s++ {
 		g.known[s] = false
 		if r := g.regOf[s]; r != noReg {
 			g.release(r)

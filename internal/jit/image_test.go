@@ -288,7 +288,7 @@ func (p *paths) note(at *path) {
 	uop, _ := e.IsConst(p.context(at, ctxUop))
 	l.Event("at %d", int64(uop))
 	live := temporaries(p.block, int(uop))
-	for i := range ir.Slot(ir.NumSlots) {
+	for i := range ir.Slot(ir.TempEnd) {
 		if i < ir.Temp0 || live.Has(i) {
 			l.Value(p.slot(at, i), 64)
 		}

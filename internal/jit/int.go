@@ -4,92 +4,167 @@ import (
 	"symchef/internal/ir"
 )
 
-// uop compiles micro-op i; false if it does not know how. It may have emitted code then, but changed no slot.
+// emitter makes the code of micro-op i, which is u. It returns false if it cannot; then it may have emitted code, but changed no slot.
+type emitter func(g *gen, u *ir.Uop, i int) bool
+
+// always is the emitter of an op that can be compiled whatever its operands and widths are, sometimes that of one for which it depends on them.
+func always(f func(*gen, *ir.Uop)) emitter {
+	return func(g *gen, u *ir.Uop, _ int) bool { f(g, u); return true }
+}
+
+func sometimes(f func(*gen, *ir.Uop) bool) emitter {
+	return func(g *gen, u *ir.Uop, _ int) bool { return f(g, u) }
+}
+
+// emitters are the ops that are compiled, but for those in laneOps. Each op that is missing in both is left to the evaluator.
+var emitters = [256]emitter{
+	ir.Mov:     always((*gen).move),
+	ir.Lea:     always((*gen).leaOp),
+	ir.Add:     always((*gen).alu),
+	ir.Sub:     always((*gen).alu),
+	ir.And:     always((*gen).alu),
+	ir.Or:      always((*gen).alu),
+	ir.Xor:     always((*gen).alu),
+	ir.Mul:     always((*gen).alu),
+	ir.Not:     always(negation(2)),
+	ir.Neg:     always(negation(3)),
+	ir.Shl:     always((*gen).shift),
+	ir.LShr:    always((*gen).shift),
+	ir.AShr:    always((*gen).shift),
+	ir.Rol:     sometimes((*gen).rotate),
+	ir.Ror:     sometimes((*gen).rotate),
+	ir.Eq:      sometimes((*gen).compare),
+	ir.Ult:     sometimes((*gen).compare),
+	ir.Slt:     sometimes((*gen).compare),
+	ir.Ite:     always((*gen).ite),
+	ir.Get:     always((*gen).get),
+	ir.Put:     always((*gen).put),
+	ir.Sx:      sometimes((*gen).sx),
+	ir.MulHU:   sometimes((*gen).mulHigh),
+	ir.MulHS:   sometimes((*gen).mulHigh),
+	ir.UDiv:    sometimes((*gen).divide),
+	ir.URem:    sometimes((*gen).divide),
+	ir.SDiv:    sometimes((*gen).divide),
+	ir.SRem:    sometimes((*gen).divide),
+	ir.Ctz:     always((*gen).scan),
+	ir.Clz:     always((*gen).scan),
+	ir.Bswap:   sometimes((*gen).bswap),
+	ir.Load:    (*gen).loadOp,
+	ir.Store:   (*gen).storeOp,
+	ir.SetCC:   always((*gen).setCC),
+	ir.SetCCIf: always((*gen).setCCIf),
+	ir.Cond:    (*gen).condOp,
+	ir.TrapIf:  (*gen).leaveIfSet,
+	ir.SkipIf:  (*gen).leaveIfSet,
+	ir.Jmp:     always((*gen).jump),
+	ir.Jcc:     (*gen).jccOp,
+	ir.Brnz:    always((*gen).brnz),
+	ir.JmpInd:  (*gen).jumpIndirect,
+
+	ir.VMsk:    sometimes((*gen).signs),
+	ir.VPair:   always((*gen).pair),
+	ir.VAlign:  always((*gen).align),
+	ir.VEven:   sometimes(everySecond(0x08)),
+	ir.VOdd:    sometimes(everySecond(0x0d)),
+	ir.VBits:   sometimes((*gen).bits),
+	ir.VBlend:  always((*gen).blend),
+	ir.VShuf4:  always((*gen).shuffle4),
+	ir.VPerm:   from(ssse3, (*gen).permute),
+	ir.VAbs:    from(ssse3, (*gen).absolute),
+	ir.VBlendV: from(sse41, (*gen).blendBy),
+	ir.VSxt:    from(sse41, (*gen).widen),
+	ir.VZxt:    from(sse41, (*gen).widen),
+	ir.Crc32:   from(sse42, (*gen).crc32),
+	ir.Popcnt:  from(sse42, (*gen).popcnt),
+
+	ir.FAdd:   float((*gen).floatOp),
+	ir.FSub:   float((*gen).floatOp),
+	ir.FMul:   float((*gen).floatOp),
+	ir.FDiv:   float((*gen).floatOp),
+	ir.FMin:   float((*gen).floatOp),
+	ir.FMax:   float((*gen).floatOp),
+	ir.FCmp:   float((*gen).floatCompare),
+	ir.FSqrt:  float((*gen).squareRoot),
+	ir.FComi:  float((*gen).floatFlags),
+	ir.FFromI: float((*gen).fromInt),
+	ir.FToI:   float((*gen).toInt),
+	ir.FCvt:   float((*gen).convert),
+	ir.FRound: float((*gen).round),
+}
+
+// uop compiles micro-op i; false if it does not know how.
 func (g *gen) uop(u *ir.Uop, i int) bool {
 	if u.D == ir.MXCSR && u.Op < ir.Store {
 		return false
 	}
-	switch u.Op {
-	case ir.Mov:
-		g.move(u)
-	case ir.Lea:
-		g.leaOp(u)
-	case ir.Add, ir.Sub, ir.And, ir.Or, ir.Xor, ir.Mul:
-		g.alu(u)
-	case ir.Not, ir.Neg:
+	if emit := emitters[u.Op]; emit != nil {
+		return emit(g, u, i)
+	}
+	in, ok := laneOps[u.Op][u.W]
+	return ok && g.lane(u, in)
+}
+
+// negation is not or neg, by the number in its ModRM byte.
+func negation(ext reg) func(*gen, *ir.Uop) {
+	return func(g *gen, u *ir.Uop) {
 		g.mov(rax, g.read(u.A))
-		g.op(64, 0xf7, map[ir.Op]reg{ir.Not: 2, ir.Neg: 3}[u.Op], direct(rax))
+		g.op(64, 0xf7, ext, direct(rax))
 		g.mask(rax, u.W)
 		g.result(u.D, rax)
-	case ir.Shl, ir.LShr, ir.AShr:
-		g.shift(u)
-	case ir.Rol, ir.Ror:
-		return g.rotate(u)
-	case ir.Eq, ir.Ult, ir.Slt:
-		return g.compare(u)
-	case ir.Ite:
-		g.ite(u)
-	case ir.Get:
-		g.get(u)
-	case ir.Put:
-		g.put(u)
-	case ir.Sx:
-		return g.sx(u)
-	case ir.MulHU, ir.MulHS:
-		return g.mulHigh(u)
-	case ir.UDiv, ir.URem, ir.SDiv, ir.SRem:
-		return g.divide(u)
-	case ir.Ctz, ir.Clz:
-		g.scan(u)
-	case ir.Bswap:
-		return g.bswap(u)
-	case ir.Load:
-		o := g.access(u, i, false)
-		g.load(u.W, g.dest(u.D), o)
-		g.wrote(u.D)
-	case ir.Store:
-		g.storeOp(u, i)
-	case ir.SetCC:
-		g.setCC(u)
-		g.ccKnown = true
-	case ir.SetCCIf:
-		g.setCCIf(u)
-	case ir.Cond:
-		cc, ok := g.cond(u.Imm, i)
-		if !ok {
-			return false
-		}
+	}
+}
+
+func (g *gen) loadOp(u *ir.Uop, i int) bool {
+	o := g.access(u, i, false)
+	g.load(u.W, g.dest(u.D), o)
+	g.wrote(u.D)
+	return true
+}
+
+func (g *gen) condOp(u *ir.Uop, i int) bool {
+	cc, ok := g.cond(u.Imm, i)
+	if ok {
 		g.setcc(cc)
 		g.result(u.D, rax)
-	case ir.TrapIf, ir.SkipIf:
-		if g.known[u.A] && g.value[u.A]&widthMask(u.W) == 0 {
-			return true
-		}
+	}
+	return ok
+}
+
+// leaveIfSet is TrapIf and SkipIf: the evaluator goes on where A is not 0.
+func (g *gen) leaveIfSet(u *ir.Uop, i int) bool {
+	if !g.known[u.A] || g.value[u.A]&widthMask(u.W) != 0 {
 		g.testWidth(u.A, u.W)
 		g.leaveIf(ccNE, i)
-	case ir.Jmp:
-		g.retire()
-		g.goTo(g.src.Block.Taken)
-	case ir.Jcc:
-		cc, ok := g.cond(u.Imm, i)
-		if !ok {
+	}
+	return true
+}
+
+func (g *gen) jump(*ir.Uop) {
+	g.retire()
+	g.goTo(g.src.Block.Taken)
+}
+
+func (g *gen) jccOp(u *ir.Uop, i int) bool {
+	cc, ok := g.cond(u.Imm, i)
+	if ok {
+		g.branch(cc)
+	}
+	return ok
+}
+
+func (g *gen) brnz(u *ir.Uop) {
+	g.testWidth(u.A, u.W)
+	g.branch(ccNE)
+}
+
+func (g *gen) jumpIndirect(u *ir.Uop, i int) bool {
+	if g.src.Watched {
+		if g.src.Trace == nil {
 			return false
 		}
-		g.branch(cc)
-	case ir.Brnz:
-		g.testWidth(u.A, u.W)
-		g.branch(ccNE)
-	case ir.JmpInd:
-		if g.src.Watched {
-			if g.src.Trace == nil {
-				return false
-			}
-			g.note(u, i)
-		}
-		g.indirect(u)
-	default:
-		return g.sseOp(u)
+		g.note(u, i)
 	}
+	g.indirect(u)
 	return true
 }
 
@@ -498,16 +573,17 @@ func (g *gen) bswap(u *ir.Uop) bool {
 	return true
 }
 
-func (g *gen) storeOp(u *ir.Uop, i int) {
+func (g *gen) storeOp(u *ir.Uop, i int) bool {
 	if g.known[u.C] {
 		v := g.value[u.C]
 		if s := int64(v) << (64 - u.W) >> (64 - u.W); s == int64(int32(s)) {
 			g.storeImm(u.W, g.access(u, i, true), int32(s))
-			return
+			return true
 		}
 	}
 	c := g.read(u.C)
 	g.store(u.W, g.access(u, i, true), c)
+	return true
 }
 
 // retire counts the block's instructions, without flags.

@@ -117,45 +117,47 @@ func (g *gen) storeXMM(s ir.Slot, x reg) {
 	g.sse(0x66, 0x0fd6, x, slot(s))
 }
 
-// sseOp compiles the lane and float ops that are one instruction, or nearly so.
-func (g *gen) sseOp(u *ir.Uop) bool {
-	if in, ok := laneOps[u.Op][u.W]; ok {
-		if ok = in.needs <= host; ok {
-			g.lane(u, in)
-		}
-		return ok
+// from is the emitter of an op that needs a processor of that level.
+func from(needs level, f func(*gen, *ir.Uop) bool) emitter {
+	return func(g *gen, u *ir.Uop, _ int) bool { return needs <= host && f(g, u) }
+}
+
+// float is the emitter of a float op of 32 or 64 bits.
+func float(f func(*gen, *ir.Uop) bool) emitter {
+	return func(g *gen, u *ir.Uop, _ int) bool { return (u.W == 32 || u.W == 64) && f(g, u) }
+}
+
+func (g *gen) pair(u *ir.Uop) {
+	g.mov(rax, g.read(u.A))
+	g.mov(rdx, g.read(u.B))
+	if u.Imm&1 != 0 {
+		g.shiftImm(64, extShr, direct(rax), 32)
+	} else {
+		g.load(32, rax, direct(rax))
 	}
-	if u.Op >= ir.FirstFloat && u.W != 32 && u.W != 64 {
-		return false
+	if u.Imm&2 != 0 {
+		g.shiftImm(64, extShr, direct(rdx), 32)
 	}
-	switch u.Op {
-	case ir.VMsk:
-		return g.signs(u)
-	case ir.VPair:
-		g.mov(rax, g.read(u.A))
-		g.mov(rdx, g.read(u.B))
-		if u.Imm&1 != 0 {
-			g.shiftImm(64, extShr, direct(rax), 32)
-		} else {
-			g.load(32, rax, direct(rax))
-		}
-		if u.Imm&2 != 0 {
-			g.shiftImm(64, extShr, direct(rdx), 32)
-		}
-		g.shiftImm(64, extShl, direct(rdx), 32)
-		g.op(64, opOr, rax, direct(rdx))
-		g.result(u.D, rax)
-	case ir.VAlign:
-		g.mov(rax, g.read(u.A))
-		g.mov(rdx, g.read(u.B))
-		if u.Imm == 8 {
-			g.mov(rax, rdx)
-		} else if u.Imm > 0 {
-			g.op(64, 0x0fac, rdx, direct(rax)) // shrd
-			g.emit(byte(u.Imm) * 8)
-		}
-		g.result(u.D, rax)
-	case ir.VEven, ir.VOdd:
+	g.shiftImm(64, extShl, direct(rdx), 32)
+	g.op(64, opOr, rax, direct(rdx))
+	g.result(u.D, rax)
+}
+
+func (g *gen) align(u *ir.Uop) {
+	g.mov(rax, g.read(u.A))
+	g.mov(rdx, g.read(u.B))
+	if u.Imm == 8 {
+		g.mov(rax, rdx)
+	} else if u.Imm > 0 {
+		g.op(64, 0x0fac, rdx, direct(rax)) // shrd
+		g.emit(byte(u.Imm) * 8)
+	}
+	g.result(u.D, rax)
+}
+
+// everySecond is VEven and VOdd, by the order that pshufd brings doublewords in.
+func everySecond(order byte) func(*gen, *ir.Uop) bool {
+	return func(g *gen, u *ir.Uop) bool {
 		if u.W != 16 && u.W != 32 {
 			return false
 		}
@@ -168,154 +170,225 @@ func (g *gen) sseOp(u *ir.Uop) bool {
 			g.emit(0xd8)
 		}
 		g.sse(0x66, 0x0f70, xmm0, direct(xmm0)) // pshufd
-		g.emit(map[ir.Op]byte{ir.VEven: 0x08, ir.VOdd: 0x0d}[u.Op])
+		g.emit(order)
 		g.storeXMM(u.D, xmm0)
-	case ir.VBits:
-		return g.bits(u)
-	case ir.VBlend:
-		var k uint64 // of lanes of B
-		for i := range 64 / u.W {
-			k |= widthMask(u.W) * (u.Imm >> i & 1) << (i * u.W)
-		}
-		a, b := g.read(u.A), g.read(u.B)
-		g.constant(rax, ^k)
-		g.op(64, opAnd, rax, direct(a))
-		g.constant(rcx, k)
-		g.op(64, opAnd, rcx, direct(b))
-		g.op(64, opOr, rax, direct(rcx))
-		g.result(u.D, rax)
-	case ir.VShuf4:
-		g.loadXMM(xmm0, u.A, 64)
-		g.sse(0xf2, 0x0f70, xmm0, direct(xmm0))
-		g.emit(byte(u.Imm))
-		g.storeXMM(u.D, xmm0)
-	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FMin, ir.FMax, ir.FCmp:
-		g.loadXMM(xmm0, u.A, u.W)
-		g.loadXMM(xmm1, u.B, u.W)
-		g.sse(scalar(u.W), scalarOps[u.Op], xmm0, direct(xmm1))
-		if u.Op == ir.FCmp {
-			g.emit(byte(u.Imm & 7))
-		}
-		g.storeXMM(u.D, xmm0)
-	case ir.FSqrt:
-		g.loadXMM(xmm0, u.A, u.W)
-		g.sse(scalar(u.W), scalarOps[u.Op], xmm0, direct(xmm0))
-		g.storeXMM(u.D, xmm0)
-	case ir.FComi:
-		g.loadXMM(xmm0, u.A, u.W)
-		g.loadXMM(xmm1, u.B, u.W)
-		prefix := uint8(0)
-		if u.W == 64 {
-			prefix = 0x66
-		}
-		g.sse(prefix, 0x0f2e, xmm0, direct(xmm1))
-		g.emit(0x9f)                                    // lahf
-		g.ins(0, 0, false, 0x0fb6, rax, direct(reg(4))) // movzx eax, ah
-		g.opImm(32, opAnd, direct(rax), ir.FlagZF|ir.FlagPF|ir.FlagCF)
-		g.result(u.D, rax)
-	case ir.FFromI:
-		if u.X != 32 && u.X != 64 {
-			return false
-		}
-		g.sse(0, 0x0f57, xmm0, direct(xmm0)) // xorps
-		g.ins(scalar(u.W), u.X>>6, false, 0x0f2a, xmm0, direct(g.read(u.A)))
-		g.storeXMM(u.D, xmm0)
-	case ir.FToI:
-		if u.X != 32 && u.X != 64 {
-			return false
-		}
-		op := uint16(0x0f2d)
-		if u.Imm != 0 {
-			op = 0x0f2c
-		}
-		g.loadXMM(xmm0, u.A, u.W)
-		g.ins(scalar(u.W), u.X>>6, false, op, rax, direct(xmm0))
-		g.result(u.D, rax)
-	case ir.FCvt:
-		if u.X != 96-u.W {
-			return false
-		}
-		g.loadXMM(xmm1, u.A, u.W)
-		g.sse(0, 0x0f57, xmm0, direct(xmm0))
-		g.sse(scalar(u.W), 0x0f5a, xmm0, direct(xmm1))
-		g.storeXMM(u.D, xmm0)
-	default:
-		return g.sse4Op(u)
+		return true
 	}
+}
+
+func (g *gen) blend(u *ir.Uop) {
+	var k uint64 // of lanes of B
+	for i := range 64 / u.W {
+		k |= widthMask(u.W) * (u.Imm >> i & 1) << (i * u.W)
+	}
+	a, b := g.read(u.A), g.read(u.B)
+	g.constant(rax, ^k)
+	g.op(64, opAnd, rax, direct(a))
+	g.constant(rcx, k)
+	g.op(64, opAnd, rcx, direct(b))
+	g.op(64, opOr, rax, direct(rcx))
+	g.result(u.D, rax)
+}
+
+func (g *gen) shuffle4(u *ir.Uop) {
+	g.loadXMM(xmm0, u.A, 64)
+	g.sse(0xf2, 0x0f70, xmm0, direct(xmm0))
+	g.emit(byte(u.Imm))
+	g.storeXMM(u.D, xmm0)
+}
+
+func (g *gen) floatOp(u *ir.Uop) bool {
+	g.scalarOf(u, u.A, u.B)
+	g.storeXMM(u.D, xmm0)
 	return true
 }
 
-// sse4Op compiles those for which SSE2 has nothing near.
-func (g *gen) sse4Op(u *ir.Uop) bool {
-	needs, ok := map[ir.Op]level{ir.VPerm: ssse3, ir.VAbs: ssse3, ir.VBlendV: sse41, ir.VSxt: sse41, ir.VZxt: sse41, ir.FRound: sse41, ir.Crc32: sse42, ir.Popcnt: sse42}[u.Op]
-	if !ok || needs > host {
+// scalarOf does the instruction of u to a and b, in xmm0.
+func (g *gen) scalarOf(u *ir.Uop, a, b ir.Slot) {
+	g.loadXMM(xmm0, a, u.W)
+	g.loadXMM(xmm1, b, u.W)
+	g.sse(scalar(u.W), scalarOps[u.Op], xmm0, direct(xmm1))
+}
+
+// floatCompare is FCmp. AVX has predicates that are those of SSE with the operands exchanged, or two of them.
+func (g *gen) floatCompare(u *ir.Uop) bool {
+	a, b, predicate := u.A, u.B, byte(u.Imm&7)
+	switch u.Imm {
+	case 8, 12:
+		return g.compareTwice(u)
+	case 11, 15:
+		g.know(u.D, -(u.Imm>>2&1)&(1<<(u.W-1)<<1-1))
+		return true
+	case 9, 10, 13, 14:
+		a, b, predicate = b, a, [...]byte{9: 6, 10: 5, 13: 2, 14: 1}[u.Imm]
+	}
+	g.scalarOf(u, a, b)
+	g.emit(predicate)
+	g.storeXMM(u.D, xmm0)
+	return true
+}
+
+func (g *gen) squareRoot(u *ir.Uop) bool {
+	g.loadXMM(xmm0, u.A, u.W)
+	g.sse(scalar(u.W), scalarOps[u.Op], xmm0, direct(xmm0))
+	g.storeXMM(u.D, xmm0)
+	return true
+}
+
+// floatFlags is FComi.
+func (g *gen) floatFlags(u *ir.Uop) bool {
+	g.loadXMM(xmm0, u.A, u.W)
+	g.loadXMM(xmm1, u.B, u.W)
+	prefix := uint8(0)
+	if u.W == 64 {
+		prefix = 0x66
+	}
+	g.sse(prefix, 0x0f2e, xmm0, direct(xmm1))
+	g.emit(0x9f)                                    // lahf
+	g.ins(0, 0, false, 0x0fb6, rax, direct(reg(4))) // movzx eax, ah
+	g.opImm(32, opAnd, direct(rax), ir.FlagZF|ir.FlagPF|ir.FlagCF)
+	g.result(u.D, rax)
+	return true
+}
+
+func (g *gen) fromInt(u *ir.Uop) bool {
+	if u.X != 32 && u.X != 64 {
 		return false
 	}
-	switch u.Op {
-	case ir.VPerm:
-		g.loadBoth(u)
-		g.sse(0x66, 0x0f6c, xmm0, direct(xmm1)) // punpcklqdq
-		g.loadXMM(xmm1, u.C, 64)
-		g.sse(0x66, 0x3800, xmm0, direct(xmm1)) // pshufb
-		g.storeXMM(u.D, xmm0)
-	case ir.VAbs:
-		op, ok := map[uint8]uint16{8: 0x381c, 16: 0x381d, 32: 0x381e}[u.W]
-		if !ok {
-			return false
-		}
-		g.loadXMM(xmm0, u.A, 64)
-		g.sse(0x66, op, xmm0, direct(xmm0))
-		g.storeXMM(u.D, xmm0)
-	case ir.VBlendV:
-		op, ok := map[uint8]uint16{8: 0x3810, 32: 0x3814, 64: 0x3815}[u.W]
-		if !ok {
-			return false
-		}
-		g.loadXMM(xmm0, u.C, 64)
-		g.loadXMM(xmm1, u.A, 64)
-		g.addendIn(rcx, u)
-		g.ins(0x66, 1, false, 0x0f6e, xmm2, direct(rcx)) // movq
-		g.sse(0x66, op, xmm1, direct(xmm2))
-		g.storeXMM(u.D, xmm1)
-	case ir.VSxt, ir.VZxt:
-		op, ok := extensions[u.Op][[2]uint8{u.W, u.X}]
-		if !ok {
-			return false
-		}
-		g.loadXMM(xmm0, u.A, 64)
-		if u.Imm != 0 {
-			g.sse(0x66, 0x0f73, 3, direct(xmm0)) // psrldq
-			g.emit(byte(u.Imm) * u.W / 8)
-		}
-		g.sse(0x66, op, xmm0, direct(xmm0))
-		g.storeXMM(u.D, xmm0)
-	case ir.FRound:
-		g.loadXMM(xmm0, u.A, u.W)
-		g.sse(0x66, 0x3a0a|uint16(u.W>>6), xmm0, direct(xmm0)) // roundss, roundsd
-		g.emit(byte(u.Imm & 7))
-		g.storeXMM(u.D, xmm0)
-	case ir.Crc32:
-		if !natural(u.W) {
-			return false
-		}
-		g.addendIn(rcx, u)
-		g.mov(rax, g.read(u.A))
-		if u.W == 16 {
-			g.emit(0x66)
-		}
-		op := uint16(0x38f1)
-		if u.W == 8 {
-			op = 0x38f0
-		}
-		g.ins(0xf2, u.W>>6, false, op, rax, direct(rcx))
-		g.load(32, rax, direct(rax))
-		g.result(u.D, rax)
-	case ir.Popcnt:
-		g.mov(rax, g.read(u.A))
-		g.mask(rax, u.W)
-		g.ins(0xf3, 1, false, 0x0fb8, rax, direct(rax))
-		g.result(u.D, rax)
+	g.sse(0, 0x0f57, xmm0, direct(xmm0)) // xorps
+	g.ins(scalar(u.W), u.X>>6, false, 0x0f2a, xmm0, direct(g.read(u.A)))
+	g.storeXMM(u.D, xmm0)
+	return true
+}
+
+func (g *gen) toInt(u *ir.Uop) bool {
+	if u.X != 32 && u.X != 64 {
+		return false
 	}
+	op := uint16(0x0f2d)
+	if u.Imm != 0 {
+		op = 0x0f2c
+	}
+	g.loadXMM(xmm0, u.A, u.W)
+	g.ins(scalar(u.W), u.X>>6, false, op, rax, direct(xmm0))
+	g.result(u.D, rax)
+	return true
+}
+
+func (g *gen) convert(u *ir.Uop) bool {
+	if u.X != 96-u.W {
+		return false
+	}
+	g.loadXMM(xmm1, u.A, u.W)
+	g.sse(0, 0x0f57, xmm0, direct(xmm0))
+	g.sse(scalar(u.W), 0x0f5a, xmm0, direct(xmm1))
+	g.storeXMM(u.D, xmm0)
+	return true
+}
+
+// compareTwice is FCmp for equal or unordered, and for neither.
+func (g *gen) compareTwice(u *ir.Uop) bool {
+	first, second, join := byte(0), byte(3), uint16(0x0f56) // orps
+	if u.Imm == 12 {
+		first, second, join = 4, 7, 0x0f54 // andps
+	}
+	g.loadXMM(xmm0, u.A, u.W)
+	g.loadXMM(xmm1, u.B, u.W)
+	g.sse(scalar(u.W), scalarOps[u.Op], xmm0, direct(xmm1))
+	g.emit(first)
+	g.loadXMM(xmm2, u.A, u.W)
+	g.sse(scalar(u.W), scalarOps[u.Op], xmm2, direct(xmm1))
+	g.emit(second)
+	g.sse(0, join, xmm0, direct(xmm2))
+	g.storeXMM(u.D, xmm0)
+	return true
+}
+
+func (g *gen) permute(u *ir.Uop) bool {
+	g.loadBoth(u)
+	g.sse(0x66, 0x0f6c, xmm0, direct(xmm1)) // punpcklqdq
+	g.loadXMM(xmm1, u.C, 64)
+	g.sse(0x66, 0x3800, xmm0, direct(xmm1)) // pshufb
+	g.storeXMM(u.D, xmm0)
+	return true
+}
+
+func (g *gen) absolute(u *ir.Uop) bool {
+	op, ok := map[uint8]uint16{8: 0x381c, 16: 0x381d, 32: 0x381e}[u.W]
+	if !ok {
+		return false
+	}
+	g.loadXMM(xmm0, u.A, 64)
+	g.sse(0x66, op, xmm0, direct(xmm0))
+	g.storeXMM(u.D, xmm0)
+	return true
+}
+
+// blendBy is VBlendV.
+func (g *gen) blendBy(u *ir.Uop) bool {
+	op, ok := map[uint8]uint16{8: 0x3810, 32: 0x3814, 64: 0x3815}[u.W]
+	if !ok {
+		return false
+	}
+	g.loadXMM(xmm0, u.C, 64)
+	g.loadXMM(xmm1, u.A, 64)
+	g.addendIn(rcx, u)
+	g.ins(0x66, 1, false, 0x0f6e, xmm2, direct(rcx)) // movq
+	g.sse(0x66, op, xmm1, direct(xmm2))
+	g.storeXMM(u.D, xmm1)
+	return true
+}
+
+func (g *gen) widen(u *ir.Uop) bool {
+	op, ok := extensions[u.Op][[2]uint8{u.W, u.X}]
+	if !ok {
+		return false
+	}
+	g.loadXMM(xmm0, u.A, 64)
+	if u.Imm != 0 {
+		g.sse(0x66, 0x0f73, 3, direct(xmm0)) // psrldq
+		g.emit(byte(u.Imm) * u.W / 8)
+	}
+	g.sse(0x66, op, xmm0, direct(xmm0))
+	g.storeXMM(u.D, xmm0)
+	return true
+}
+
+func (g *gen) round(u *ir.Uop) bool {
+	if host < sse41 {
+		return false
+	}
+	g.loadXMM(xmm0, u.A, u.W)
+	g.sse(0x66, 0x3a0a|uint16(u.W>>6), xmm0, direct(xmm0)) // roundss, roundsd
+	g.emit(byte(u.Imm & 7))
+	g.storeXMM(u.D, xmm0)
+	return true
+}
+
+func (g *gen) crc32(u *ir.Uop) bool {
+	if !natural(u.W) {
+		return false
+	}
+	g.addendIn(rcx, u)
+	g.mov(rax, g.read(u.A))
+	if u.W == 16 {
+		g.emit(0x66)
+	}
+	op := uint16(0x38f1)
+	if u.W == 8 {
+		op = 0x38f0
+	}
+	g.ins(0xf2, u.W>>6, false, op, rax, direct(rcx))
+	g.load(32, rax, direct(rax))
+	g.result(u.D, rax)
+	return true
+}
+
+func (g *gen) popcnt(u *ir.Uop) bool {
+	g.mov(rax, g.read(u.A))
+	g.mask(rax, u.W)
+	g.ins(0xf3, 1, false, 0x0fb8, rax, direct(rax))
+	g.result(u.D, rax)
 	return true
 }
 
@@ -330,7 +403,11 @@ func (g *gen) loadBoth(u *ir.Uop) {
 	g.ins(0x66, 1, false, 0x0f6e, xmm1, direct(rcx)) // movq
 }
 
-func (g *gen) lane(u *ir.Uop, in instr) {
+// lane compiles an op of laneOps; false if the host is below its level.
+func (g *gen) lane(u *ir.Uop, in instr) bool {
+	if in.needs > host {
+		return false
+	}
 	g.loadBoth(u)
 	s := xmm1
 	switch u.Op {
@@ -349,6 +426,7 @@ func (g *gen) lane(u *ir.Uop, in instr) {
 		g.emit(8)
 	}
 	g.storeXMM(u.D, xmm0)
+	return true
 }
 
 // signs is VMsk.

@@ -41,6 +41,11 @@ type blocked wait
 
 func (blocked) Error() string { return "blocked" }
 
+// goesOn: the call has moved so many bytes and is made again, to go on behind them.
+type goesOn uint64
+
+func (goesOn) Error() string { return "the call goes on" }
+
 // deviceRequest: a request to the guest device.
 type deviceRequest mem.Bytes
 
@@ -75,6 +80,7 @@ func (c *call) look(addr, n uint64) ([]byte, error) {
 	if c.p.Mem.HasSym(addr, n) {
 		return nil, needConcrete{addr, n}
 	}
+	c.s.moves(int(n))
 	b := make([]byte, n)
 	if c.p.Mem.Read(addr, b) != nil {
 		return nil, unix.EFAULT
@@ -157,6 +163,7 @@ func (c *call) room(addr, n uint64) error {
 
 // put writes concrete bytes.
 func (c *call) put(addr uint64, b []byte) error {
+	c.s.moves(len(b))
 	if c.p.Mem.Write(addr, b) != nil {
 		c.s.seesMapped(addr, uint64(len(b)))
 		return unix.EFAULT
@@ -179,6 +186,7 @@ func (c *call) put64(addr uint64, v ...uint64) error {
 }
 
 func (c *call) putSym(addr uint64, b mem.Bytes) error {
+	c.s.moves(len(b.Data))
 	if c.p.Mem.WriteSym(addr, b) != nil {
 		c.s.seesMapped(addr, uint64(len(b.Data)))
 		return unix.EFAULT
@@ -196,6 +204,7 @@ var lastOwner atomic.Uint64
 // after a fork. A row may be changed only through edit, which makes it the system's own.
 type table[T any] struct {
 	rows []*row[T]
+	from int // no place before it is free
 }
 
 type row[T any] struct {
@@ -209,7 +218,7 @@ type cloner[T any] interface {
 	clone() *T
 }
 
-func (t *table[T]) fork() table[T] { return table[T]{append([]*row[T](nil), t.rows...)} }
+func (t *table[T]) fork() table[T] { return table[T]{append([]*row[T](nil), t.rows...), t.from} }
 
 // get returns object i for reading, or nil.
 func (t *table[T]) get(i int) *T {
@@ -231,17 +240,19 @@ func edit[T any, P cloner[T]](t *table[T], owner uint64, i int) *T {
 
 // add stores v in the lowest free place and returns its number.
 func (t *table[T]) add(owner uint64, v *T) int {
-	for i, r := range t.rows {
-		if r == nil {
-			t.rows[i] = &row[T]{owner, v}
-			return i
-		}
+	for t.from < len(t.rows) && t.rows[t.from] != nil {
+		t.from++
 	}
-	t.rows = append(t.rows, &row[T]{owner, v})
-	return len(t.rows) - 1
+	i := t.from
+	if t.from++; i < len(t.rows) {
+		t.rows[i] = &row[T]{owner, v}
+	} else {
+		t.rows = append(t.rows, &row[T]{owner, v})
+	}
+	return i
 }
 
-func (t *table[T]) del(i int) { t.rows[i] = nil }
+func (t *table[T]) del(i int) { t.rows[i], t.from = nil, min(t.from, i) }
 
 func (s *System) file(i int) *file   { return edit[file](&s.files, s.owner, i) }
 func (s *System) pipe(i int) *pipe   { return edit[pipe](&s.pipes, s.owner, i) }
@@ -258,6 +269,7 @@ func (s *System) random() uint64 {
 }
 
 func (s *System) randomBytes(n int) []byte {
+	s.moves(n)
 	b := make([]byte, 0, n+8)
 	for len(b) < n {
 		b = binary.LittleEndian.AppendUint64(b, s.random())

@@ -20,14 +20,27 @@ import (
 
 // Naming is how an interpreter names files that it finds by itself. The zero value is that of a program: nothing is known of it.
 type Naming struct {
-	Modules  []string // files that hold a module, * being its name: "*.py", "*/__init__.py"
+	Modules  []string // files that hold a module, * being its name: "*.x", "*/main.x"
 	Compiled []string // folders of what is compiled
 }
 
-// Check returns an error that names what of the host is not any more what a record says. What does not count is not seen by whoever goes on with
+// Changes are what of the host is not any more what a record says, in order of path: "/a/b has changed".
+type Changes []string
+
+// Error names the first.
+func (c Changes) Error() string {
+	if len(c) > 1 {
+		return fmt.Sprintf("%s (and %d more)", c[0], len(c)-1)
+	}
+	return c[0]
+}
+
+// Check returns an error, Changes, that names what of the host is not any more what a record says. What does not count is not seen by whoever goes on with
 // HostOf(record).
 func Check(record []Answer, n Naming) error {
 	loaded := n.loaded(record)
+	var out Changes
+	last := "" // what was named last: nothing more is said of it, nor of what is below
 	for i := range record {
 		a := &record[i]
 		at, why := a.Path, ""
@@ -41,11 +54,16 @@ func Check(record []Answer, n Naming) error {
 		default:
 			why = a.checkFile()
 		}
-		if why != "" {
-			return fmt.Errorf("%s %s", at, why)
+		if why == "" || last != "" && (at == last || strings.HasPrefix(at, last+"/")) {
+			continue
 		}
+		last = at
+		out = append(out, at+" "+why)
 	}
-	return nil
+	if out == nil {
+		return nil
+	}
+	return out
 }
 
 // isNew is what Check says of what was not there.
@@ -144,7 +162,7 @@ func (n Naming) loaded(record []Answer) map[string]bool {
 	return out
 }
 
-// of is the name of the module in a file; "" if that holds none. Patterns with a folder come first: __init__.py is no module of that name.
+// of is the name of the module in a file; "" if that holds none. Patterns with a folder come first: the file in it is no module of its own name.
 func (n Naming) of(file string) string {
 	dir, base := path.Split(file)
 	for _, p := range n.Modules {

@@ -1,13 +1,18 @@
 package kernel
 
 import (
+	"io"
 	"io/fs"
+	"os"
 	"runtime"
 	"sync"
 	"syscall"
 	"time"
 	"weak"
 
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/disk"
 	"symchef/internal/mem"
 )
 
@@ -66,4 +71,45 @@ func share(id fileID, b *mem.Backing) {
 			delete(contents.of, id)
 		}
 	}, id)
+}
+
+// leastCopied is the size in bytes from which on a file of the host is copied to a temporary one and mapped there: what nobody looks at, as debug information,
+// takes no memory of this process, and the copy does not change with the file.
+const leastCopied = 4 << 20
+
+// copies are for as long as the process lives: parts of them may be in use.
+var copies struct {
+	sync.Mutex
+	list []*mem.Backing
+}
+
+// copied returns the content of f, the file at path, in a copy of its own; nil where it is small, or there can be none.
+func copied(path string, f *os.File, size int64) *mem.Backing {
+	if size < leastCopied {
+		return nil
+	}
+	file, err := disk.Copy(f, size)
+	if err != nil {
+		f.Seek(0, io.SeekStart)
+		return nil
+	}
+	st, err := file.Stat()
+	if err == nil && st.Size() > maxHostFile {
+		err = unix.EFBIG
+	}
+	var data []byte
+	if err == nil {
+		data, _, err = disk.Map(file, st.Size())
+	}
+	if err != nil {
+		file.Close()
+		f.Seek(0, io.SeekStart)
+		return nil
+	}
+	b := &mem.Backing{Name: path, Data: data}
+	b.StandsIn(file, 0)
+	copies.Lock()
+	defer copies.Unlock()
+	copies.list = append(copies.list, b)
+	return b
 }

@@ -52,3 +52,34 @@ func TestContentsShared(t *testing.T) {
 		t.Error("two contents in one place")
 	}
 }
+
+// A large file is as it was when it was read, whatever becomes of it, and is no memory of this process.
+func TestContentsCopied(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	want := bytes.Repeat([]byte("content "), leastCopied/8+100)
+	if err := os.WriteFile(path, want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewHost().open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, at := b.File()
+	if f == nil {
+		t.Skip("skipped: the folder for temporary files has no files without names")
+	}
+	if err := os.WriteFile(path, []byte("another"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	in := make([]byte, len(want))
+	if _, err := f.ReadAt(in, int64(at)); err != nil || !bytes.Equal(in, want) || !bytes.Equal(b.Data, want) {
+		t.Errorf("%v; it has changed with its file", err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
+	if err := os.WriteFile(path, want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if b, err = NewHost().open(path); err != nil || !bytes.Equal(b.Data, want) {
+		t.Errorf("%v: without a folder for temporary files it is not read", err)
+	}
+}

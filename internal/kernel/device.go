@@ -13,6 +13,28 @@ import (
 // DevicePath is where the device stands.
 const DevicePath = "/dev/symchef"
 
+// deviceFile is an open guest device.
+type deviceFile struct{ plainKind }
+
+func (deviceFile) read(c *call, i int, f *file, _ int64, n int) (mem.Bytes, error) {
+	n = min(n, len(f.Text.Data))
+	b, rest := f.Text.Slice(0, n), f.Text.Slice(n, len(f.Text.Data))
+	c.s.file(i).Text = rest
+	return b, nil
+}
+
+func (deviceFile) write(c *call, i int, _ *file, _ int64, b mem.Bytes) (uint64, error) {
+	c.s.device = i
+	return uint64(len(b.Data)), deviceRequest(b)
+}
+
+func (deviceFile) takes(_ *System, f *file) uint64 { return uint64(len(f.Text.Data)) }
+
+func (deviceFile) step(c *call, x fileCall) {
+	c.s.order.write(c.t.strand, "device", c.step(x.name, "the test's device"))
+	c.s.order.shows(c.t.strand)
+}
+
 // DeviceReply answers the last device request. Require: the last Outcome was Device.
 func (s *System) DeviceReply(reply mem.Bytes) {
 	if f := s.files.get(s.device); f != nil && f.Kind == fileDevice {

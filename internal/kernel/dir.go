@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"symchef/internal/mem"
 )
 
 func (c *call) sysGetdents64() (uint64, error) {
@@ -175,6 +177,37 @@ func (c *call) sysRenameat2() (uint64, error) {
 	return c.renameAt(c.arg32(0), c.a[1], c.arg32(2), c.a[3], int(c.a[4]))
 }
 
+// refuseRename is why rename(2) cannot be, whoever asks.
+func refuseRename(from, to final, flags int) error {
+	v, w := from.vnode, to.vnode
+	same := v.path == w.path || w.exists && v.node != 0 && v.node == w.node
+	switch {
+	case from.special != "":
+		return unix.EBUSY
+	case to.special != "" && flags != 0:
+		return unix.EEXIST
+	case to.special != "":
+		return unix.EBUSY
+	case !v.exists:
+		return unix.ENOENT
+	case w.exists && flags != 0:
+		return unix.EEXIST
+	case !v.st.dir() && (from.slash || to.slash):
+		return unix.ENOTDIR
+	case v.path != w.path && under(w.path, v.path):
+		return unix.EINVAL
+	case v.path != w.path && under(v.path, w.path):
+		return unix.ENOTEMPTY
+	case same:
+		return nil
+	case w.exists && w.st.dir() && !v.st.dir():
+		return unix.EISDIR
+	case w.exists && !w.st.dir() && v.st.dir():
+		return unix.ENOTDIR
+	}
+	return nil
+}
+
 func (c *call) renameAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, flags int) (uint64, error) {
 	if flags&^unix.RENAME_NOREPLACE != 0 {
 		return 0, unix.EINVAL
@@ -196,29 +229,11 @@ func (c *call) renameAt(fromDir int, fromAddr uint64, toDir int, toAddr uint64, 
 		return 0, err
 	}
 	v, w := fv.vnode, fw.vnode
-	switch {
-	case fv.special != "":
-		return 0, unix.EBUSY
-	case fw.special != "" && flags != 0:
-		return 0, unix.EEXIST
-	case fw.special != "":
-		return 0, unix.EBUSY
-	case !v.exists:
-		return 0, unix.ENOENT
-	case w.exists && flags != 0:
-		return 0, unix.EEXIST
-	case !v.st.dir() && (fv.slash || fw.slash):
-		return 0, unix.ENOTDIR
-	case v.path != w.path && under(w.path, v.path):
-		return 0, unix.EINVAL
-	case v.path != w.path && under(v.path, w.path):
-		return 0, unix.ENOTEMPTY
-	case v.path == w.path, w.exists && v.node != 0 && v.node == w.node:
-		return 0, nil
-	case w.exists && w.st.dir() && !v.st.dir():
-		return 0, unix.EISDIR
-	case w.exists && !w.st.dir() && v.st.dir():
-		return 0, unix.ENOTDIR
+	if err := refuseRename(fv, fw, flags); err != nil {
+		return 0, err
+	}
+	if v.path == w.path || w.exists && v.node != 0 && v.node == w.node {
+		return 0, nil // names of one file
 	}
 	if w.exists && w.st.dir() {
 		if err := c.empty(w); err != nil {
@@ -270,12 +285,12 @@ func (c *call) symlinkAt(targetAddr uint64, dirfd int, addr uint64) (uint64, err
 	if err != nil {
 		return 0, err
 	}
+	if target == "" {
+		return 0, unix.ENOENT
+	}
 	name, err := c.path(addr)
 	if err != nil {
 		return 0, err
-	}
-	if target == "" {
-		return 0, unix.ENOENT
 	}
 	v, err := c.final(dirfd, name)
 	if err == nil {
@@ -377,12 +392,17 @@ func (c *call) changeNode(i int, f func(*inode) error) error {
 	return err
 }
 
-// changeFd is change for an open file.
+// changeFd is change for the open file of a descriptor.
 func (c *call) changeFd(fd int, may func(stat) error, f func(*inode) error) (uint64, error) {
 	_, o, err := c.fd(fd)
 	if err != nil {
 		return 0, err
 	}
+	return c.changeOpen(o, may, f)
+}
+
+// changeOpen is change for an open file.
+func (c *call) changeOpen(o *file, may func(stat) error, f func(*inode) error) (uint64, error) {
 	switch {
 	case o.Node != 0:
 		if err := may(c.s.nodeStat(o.Node)); err != nil {
@@ -403,6 +423,25 @@ func (c *call) changeAt(dirfd int, addr uint64, follow bool, may func(stat) erro
 	}
 	v, err := c.existing(dirfd, name, follow)
 	return c.change(v, err, may, f)
+}
+
+// changeEmpty is changeAt with AT_EMPTY_PATH: without a name it is the file of the descriptor.
+func (c *call) changeEmpty(dirfd int, addr uint64, follow bool, may func(stat) error, f func(*inode) error) (uint64, error) {
+	name, err := c.path(addr)
+	switch {
+	case err != nil:
+		return 0, err
+	case name != "":
+		return c.changeAt(dirfd, addr, follow, may, f)
+	case dirfd == unix.AT_FDCWD:
+		v, err := c.existing(dirfd, ".", true)
+		return c.change(v, err, may, f)
+	}
+	_, o, err := c.anyFd(dirfd)
+	if err != nil {
+		return 0, err
+	}
+	return c.changeOpen(o, may, f)
 }
 
 func chmod(mode uint64) func(*inode) error {
@@ -436,7 +475,7 @@ func (c *call) chown(uid, gid uint64) func(*inode) error {
 		if !c.s.super() && (to.UID != n.UID || to.GID != n.GID && to.GID != uint32(c.s.cfg.GID)) {
 			return unix.EPERM
 		}
-		if n.Mode&unix.S_IFMT == unix.S_IFREG { // chown(2): a program of another owner is not run with his rights
+		if n.Mode&unix.S_IFMT != unix.S_IFDIR { // chown(2): a program of another owner is not run with his rights
 			to.Mode &^= unix.S_ISUID
 			if n.Mode&0o10 != 0 {
 				to.Mode &^= unix.S_ISGID
@@ -464,8 +503,8 @@ func (c *call) sysFchownat() (uint64, error) {
 	if flags&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 {
 		return 0, unix.EINVAL
 	}
-	if name, err := c.path(c.a[1]); err == nil && name == "" && flags&unix.AT_EMPTY_PATH != 0 {
-		return c.changeFd(c.arg32(0), c.owner, c.chown(c.a[2], c.a[3]))
+	if flags&unix.AT_EMPTY_PATH != 0 {
+		return c.changeEmpty(c.arg32(0), c.a[1], flags&unix.AT_SYMLINK_NOFOLLOW == 0, c.owner, c.chown(c.a[2], c.a[3]))
 	}
 	return c.changeAt(c.arg32(0), c.a[1], flags&unix.AT_SYMLINK_NOFOLLOW == 0, c.owner, c.chown(c.a[2], c.a[3]))
 }
@@ -499,10 +538,11 @@ func (c *call) sysUtimensat() (uint64, error) {
 			to[i] = &t
 		}
 	}
+	noName := c.a[1] == 0 && c.arg32(0) != unix.AT_FDCWD
 	switch {
 	case to[0] == nil && to[1] == nil && !invalid:
 		return 0, nil
-	case c.a[3]&0xffffffff&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 || c.a[1] == 0 && c.a[3]&0xffffffff != 0:
+	case c.a[3]&0xffffffff&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 || noName && c.a[3]&0xffffffff != 0:
 		return 0, unix.EINVAL
 	}
 	set := func(n *inode) error {
@@ -526,19 +566,22 @@ func (c *call) sysUtimensat() (uint64, error) {
 			return nil
 		}
 	}
-	if c.a[1] == 0 {
+	if noName {
 		return c.changeFd(c.arg32(0), may, set)
+	}
+	if c.a[3]&unix.AT_EMPTY_PATH != 0 {
+		return c.changeEmpty(c.arg32(0), c.a[1], c.a[3]&unix.AT_SYMLINK_NOFOLLOW == 0, may, set)
 	}
 	return c.changeAt(c.arg32(0), c.a[1], c.a[3]&unix.AT_SYMLINK_NOFOLLOW == 0, may, set)
 }
 
 func (c *call) sysTruncate() (uint64, error) {
+	if int64(c.a[1]) < 0 {
+		return 0, unix.EINVAL
+	}
 	name, err := c.path(c.a[0])
 	if err != nil {
 		return 0, err
-	}
-	if int64(c.a[1]) < 0 {
-		return 0, unix.EINVAL
 	}
 	v, err := c.existing(unix.AT_FDCWD, name, true)
 	switch {
@@ -583,8 +626,6 @@ func (c *call) sysFtruncate() (uint64, error) {
 		return 0, unix.EINVAL
 	case err != nil:
 		return 0, err
-	case f.Kind == filePath:
-		return 0, unix.EBADF
 	case f.Kind != fileNode || !f.writable():
 		return 0, unix.EINVAL
 	}
@@ -593,15 +634,14 @@ func (c *call) sysFtruncate() (uint64, error) {
 
 func (c *call) sysFallocate() (uint64, error) {
 	_, f, err := c.fd(c.arg32(0))
+	mode := uint32(c.a[1])
 	switch {
 	case err != nil:
 		return 0, err
-	case f.Kind == filePath:
-		return 0, unix.EBADF
 	case int64(c.a[2]) < 0 || int64(c.a[3]) <= 0:
 		return 0, unix.EINVAL
-	case c.a[1] != 0:
-		return 0, unix.EOPNOTSUPP
+	case mode != 0 && mode != unix.FALLOC_FL_KEEP_SIZE && mode != unix.FALLOC_FL_KEEP_SIZE|unix.FALLOC_FL_PUNCH_HOLE:
+		return 0, c.lacks(unix.EOPNOTSUPP) // as tmpfs
 	case !f.writable():
 		return 0, unix.EBADF
 	case f.Kind == filePipe:
@@ -610,13 +650,33 @@ func (c *call) sysFallocate() (uint64, error) {
 		return 0, unix.ENODEV
 	}
 	end := int64(c.a[2]) + int64(c.a[3])
-	if end < 0 {
+	switch {
+	case end < 0:
 		return 0, unix.EFBIG
+	case mode&unix.FALLOC_FL_PUNCH_HOLE != 0:
+		return 0, c.zero(f.Node, int64(c.a[2]), end)
+	case mode != 0: // room is no matter here
+		return 0, nil
 	}
 	if end > c.s.nodes.get(f.Node).Size {
 		return 0, c.resize(f.Node, end)
 	}
 	return 0, nil
+}
+
+// zero makes what there is of node i from at to end zero.
+func (c *call) zero(i int, at, end int64) error {
+	n := c.s.inode(i)
+	n.Mtime, n.Ctime = c.s.Now().wall(), c.s.Now().wall()
+	for end = min(end, n.Size); at < end; {
+		k := min(end-at, 1<<20)
+		if !c.s.reserve(c.s.inode(i), at, k) {
+			return unix.ENOSPC
+		}
+		c.s.writeNode(i, at, mem.Concrete(make([]byte, k)))
+		at += k
+	}
+	return nil
 }
 
 // sysFadvise has no effect.
@@ -625,8 +685,6 @@ func (c *call) sysFadvise() (uint64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case f.Kind == filePath:
-		return 0, unix.EBADF
 	case f.Kind == filePipe:
 		return 0, unix.ESPIPE
 	case c.a[3]&0xffffffff > 5 || int64(c.a[2]) < 0:
@@ -641,9 +699,7 @@ func (c *call) sysFsync() (uint64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case f.Kind == filePath:
-		return 0, unix.EBADF
-	case f.Kind != fileLower && f.Kind != fileNode && f.Kind != fileDir:
+	case !f.regular() && f.Kind != fileDir:
 		return 0, unix.EINVAL
 	}
 	return 0, nil
@@ -658,7 +714,12 @@ func (c *call) sysFd() (uint64, error) {
 // statfs describes one large tmpfs, statfs(2).
 func (c *call) statfs(to uint64) (uint64, error) {
 	size, free := c.s.cfg.World.host().disk, c.s.cfg.World.host().free
-	return 0, c.put64(to, 0x01021994, 4096, size, free, free, size, free, c.s.cfg.World.Inodes, 255, 4096, 0, 0, 0, 0, 0)
+	const valid, relatime, noatime = 0x20, 0x1000, 0x400
+	kind, flags := uint64(unix.TMPFS_MAGIC), uint64(valid|relatime)
+	if c.s.cfg.World.Elsewhere {
+		kind, flags = unix.EXT4_SUPER_MAGIC, valid|noatime
+	}
+	return 0, c.put64(to, kind, 4096, size, free, free, size, free, c.s.cfg.World.Inodes, 255, 4096, flags, 0, 0, 0, 0)
 }
 
 func (c *call) sysStatfs() (uint64, error) {
@@ -673,7 +734,7 @@ func (c *call) sysStatfs() (uint64, error) {
 }
 
 func (c *call) sysFstatfs() (uint64, error) {
-	if _, _, err := c.fd(c.arg32(0)); err != nil {
+	if _, _, err := c.anyFd(c.arg32(0)); err != nil {
 		return 0, err
 	}
 	return c.statfs(c.a[1])

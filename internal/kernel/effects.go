@@ -14,9 +14,63 @@ import (
 
 // File is what a name stands for.
 type File struct {
-	Mode    uint32    // type and permissions, inode(7)
-	Content mem.Bytes // of a regular file
-	Target  string    // of a symbolic link
+	Mode    uint32  // type and permissions, inode(7)
+	Content Content // of a regular file
+	Target  string  // of a symbolic link
+}
+
+// Content is what a regular file holds, which is read piece by piece: a file may be a gigabyte, of which hardly anything was ever written.
+// It is good as long as the system does not go on.
+type Content struct {
+	Size int64
+	read func(off int64, n int) mem.Bytes // n bytes at off, which are there
+}
+
+// contentOf is the content of inode i.
+func (s *System) contentOf(i int) Content {
+	return Content{s.nodes.get(i).Size, func(off int64, n int) mem.Bytes { return s.peekNode(i, off, n) }}
+}
+
+// ContentOf is the content b.
+func ContentOf(b mem.Bytes) Content {
+	return Content{int64(len(b.Data)), func(off int64, n int) mem.Bytes { return b.Slice(int(off), int(off)+n) }}
+}
+
+// contentPiece is how many bytes Pieces shows at once.
+const contentPiece = 1 << 20
+
+// Pieces calls f with each piece of c, in order, until that is false. A piece is good until the next one.
+func (c Content) Pieces(f func(mem.Bytes) bool) {
+	for off := int64(0); off < c.Size; off += contentPiece {
+		if !f(c.read(off, int(min(contentPiece, c.Size-off)))) {
+			return
+		}
+	}
+}
+
+// Begin are the first bytes of c, at most n.
+func (c Content) Begin(n int) mem.Bytes {
+	if c.Size == 0 {
+		return mem.Bytes{}
+	}
+	return c.read(0, int(min(int64(n), c.Size)))
+}
+
+// All is the whole of c.
+func (c Content) All() mem.Bytes { return c.Begin(int(c.Size)) }
+
+// Same reports whether c and d are the same in all pieces, as same tells of two pieces of one length.
+func (c Content) Same(d Content, same func(a, b mem.Bytes) bool) bool {
+	if c.Size != d.Size {
+		return false
+	}
+	for off := int64(0); off < c.Size; off += contentPiece {
+		n := int(min(contentPiece, c.Size-off))
+		if !same(c.read(off, n), d.read(off, n)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Effect is a name that stands for something else than it did when the system was booted. Of times and owners nothing is said.
@@ -120,13 +174,15 @@ func (f *effects) entry(p string, node int, low string) {
 
 // untouched reports whether is and was are surely the same.
 func untouched(was, is *File) bool {
-	return was.Mode == is.Mode && was.Target == is.Target && slices.Equal(was.Content.Sym, is.Content.Sym) && bytes.Equal(was.Content.Data, is.Content.Data)
+	return was.Mode == is.Mode && was.Target == is.Target && was.Content.Same(is.Content, func(a, b mem.Bytes) bool {
+		return slices.Equal(a.Sym, b.Sym) && bytes.Equal(a.Data, b.Data)
+	})
 }
 
 // before is what p stood for, nil for nothing. Its content counts only where p has content now.
 func (f *effects) before(p string, is *File) *File {
 	if b, ok := f.s.cfg.Files[p]; ok {
-		return &File{Mode: unix.S_IFREG | 0o644, Content: b}
+		return &File{Mode: unix.S_IFREG | 0o644, Content: ContentOf(b)}
 	}
 	return f.lower(p, is != nil && is.Mode&unix.S_IFMT == unix.S_IFREG)
 }
@@ -143,7 +199,7 @@ func (f *effects) lower(p string, content bool) *File {
 			break
 		}
 		if b, err := f.s.lowerContent(nil, p); err == nil {
-			is.Content = mem.Concrete(b.Data)
+			is.Content = ContentOf(mem.Concrete(b.Data))
 		}
 	case unix.S_IFLNK:
 		is.Target, _ = f.s.lowerLink(nil, p)
@@ -155,7 +211,7 @@ func (f *effects) node(i int) *File {
 	n := f.s.nodes.get(i)
 	is := &File{Mode: n.Mode, Target: n.Target}
 	if n.Mode&unix.S_IFMT == unix.S_IFREG {
-		is.Content = f.s.readNode(i, 0, int(n.Size))
+		is.Content = f.s.contentOf(i)
 	}
 	return is
 }

@@ -18,7 +18,7 @@ func (f *File) show() string {
 	if f == nil {
 		return ""
 	}
-	return fmt.Sprintf("%o %q %.40q of %d", f.Mode, f.Target, f.Content.Data, len(f.Content.Data))
+	return fmt.Sprintf("%o %q %.40q of %d", f.Mode, f.Target, f.Content.All().Data, f.Content.Size)
 }
 
 // nativeFile is what a name of the host stands for.
@@ -32,7 +32,9 @@ func nativeFile(t *testing.T, p string) *File {
 	var err error
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
-		f.Content.Data, err = os.ReadFile(p)
+		var b []byte
+		b, err = os.ReadFile(p)
+		f.Content = ContentOf(mem.Concrete(b))
 		if os.IsPermission(err) {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 // Calls on file descriptors as such: dup(2), fcntl(2), ioctl(2).
 
 func (c *call) sysDup() (uint64, error) {
-	i, _, err := c.fd(c.arg32(0))
+	i, _, err := c.anyFd(c.arg32(0))
 	if err != nil {
 		return 0, err
 	}
@@ -14,7 +14,7 @@ func (c *call) sysDup() (uint64, error) {
 
 func (c *call) sysDup2() (uint64, error) {
 	if c.arg32(0) == c.arg32(1) {
-		_, _, err := c.fd(c.arg32(0))
+		_, _, err := c.anyFd(c.arg32(0))
 		return uint64(c.arg32(1)), err
 	}
 	return c.dupTo(false)
@@ -28,7 +28,7 @@ func (c *call) sysDup3() (uint64, error) {
 }
 
 func (c *call) dupTo(cloexec bool) (uint64, error) {
-	i, _, err := c.fd(c.arg32(0))
+	i, _, err := c.anyFd(c.arg32(0))
 	if err != nil {
 		return 0, err
 	}
@@ -45,9 +45,16 @@ func (c *call) dupTo(cloexec bool) (uint64, error) {
 
 func (c *call) sysFcntl() (uint64, error) {
 	fd := c.arg32(0)
-	i, f, err := c.fd(fd)
+	i, f, err := c.anyFd(fd)
 	if err != nil {
 		return 0, err
+	}
+	switch c.a[1] {
+	case unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL:
+	default:
+		if f.Kind == filePath {
+			return 0, unix.EBADF // check_fcntl_cmd in fs/fcntl.c
+		}
 	}
 	const settable = unix.O_APPEND | unix.O_NONBLOCK | unix.O_ASYNC | unix.O_DIRECT | unix.O_NOATIME
 	switch c.a[1] {
@@ -107,26 +114,9 @@ func (c *call) sysIoctl() (uint64, error) {
 	}
 	switch c.a[1] {
 	case unix.TIOCINQ: // FIONREAD
-		n := 0
-		switch f.Kind {
-		case filePipe:
-			n = len(c.s.pipes.get(max(f.In, f.Out)).Buf.Data)
-		case fileSocket:
-			k := c.s.socks.get(f.Sock)
-			switch {
-			case k.State == sockListening:
-				return 0, unix.EINVAL
-			case k.Type == unix.SOCK_DGRAM && len(k.In) > 0:
-				n = len(k.In[0].Data.Data)
-			default:
-				n = k.Held
-			}
-		case fileStdin:
-			n = len(c.s.stdin.Data) - int(f.Off)
-		case fileLower, fileNode:
-			n = int(c.s.fileStat(f).Size - f.Off)
-		default:
-			return 0, unix.ENOTTY
+		n, err := f.kind().held(c.s, f)
+		if err != nil {
+			return 0, err
 		}
 		return 0, c.put32(c.a[2], uint32(n))
 	case unix.TIOCOUTQ: // SIOCOUTQ
@@ -152,6 +142,12 @@ func (c *call) sysIoctl() (uint64, error) {
 			g.Flags |= unix.O_NONBLOCK
 		}
 		return 0, nil
+	}
+	if c.a[1]>>8&0xff == 'f' && f.Kind == fileNode { // attributes, ioctl_iflags(2)
+		if err := c.lacks(unix.ENOTTY); err != nil {
+			return 0, err
+		}
+		return 0, unix.EOPNOTSUPP
 	}
 	return 0, unix.ENOTTY
 }

@@ -17,10 +17,6 @@ func (c *call) sysMknodat() (uint64, error) {
 
 // mknodAt makes regular files, FIFOs names of sockets and whiteouts; devices need a privilege.
 func (c *call) mknodAt(dirfd int, addr uint64, mode, dev uint32) (uint64, error) {
-	name, err := c.path(addr)
-	if err != nil {
-		return 0, err
-	}
 	forbidden := false
 	switch kind := mode & unix.S_IFMT; kind {
 	case 0:
@@ -34,6 +30,10 @@ func (c *call) mknodAt(dirfd int, addr uint64, mode, dev uint32) (uint64, error)
 		return 0, unix.EPERM
 	default:
 		return 0, unix.EINVAL
+	}
+	name, err := c.path(addr) // behind the kind: may_mknod in fs/namei.c
+	if err != nil {
+		return 0, err
 	}
 	v, err := c.final(dirfd, name)
 	if err == nil {
@@ -71,11 +71,11 @@ func (c *call) openFIFO(f *file, cloexec bool) (uint64, error) {
 	}
 	f.Kind = filePipe
 	e := c.s.pipe(p)
-	f.Count = hadWriter
+	f.Since = hadWriter
 	if f.readable() {
 		f.In = p
 		if e.Writers == 0 {
-			f.Count = uint64(e.Opened[1])
+			f.Since = uint64(e.Opened[1])
 		}
 		e.Readers++
 		e.Opened[0]++
@@ -97,7 +97,7 @@ func (c *call) openFIFO(f *file, cloexec bool) (uint64, error) {
 	return 0, blocked{Kind: waitFIFO, Addr: uint64(i), PID: seen, Restart: true}
 }
 
-// hadWriter is file.Count of a FIFO that had a writer when it was opened; otherwise it is how often
+// hadWriter is file.Since of a FIFO that had a writer when it was opened; otherwise it is how often
 // the FIFO had been opened for writing, and as long as that stays there is no POLLHUP (pipe_poll in fs/pipe.c).
 const hadWriter = ^uint64(0)
 

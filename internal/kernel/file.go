@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -9,36 +11,14 @@ import (
 	"symchef/internal/mem"
 )
 
-// fileKind says what an open file reads and writes.
-type fileKind uint8
-
-const (
-	fileLower  fileKind = iota // a regular file of the lower layer: Back
-	fileNode                   // a regular file of the overlay: Node
-	fileDir                    // a directory: Path
-	filePath                   // opened with O_PATH
-	filePipe                   // reads pipe In, writes pipe Out; -1 is none
-	fileSocket                 // socket Sock
-	fileStdin                  // Config.Stdin
-	fileOut                    // captured standard output
-	fileErr                    // captured standard error
-	fileNull
-	fileZero
-	fileFull
-	fileRandom
-	fileTTY // terminal In
-	fileDevice
-	fileEpoll
-	fileEvent
-	filePID    // process Count
-	fileMaster // the other side of terminal In
-)
-
 // largeFile is O_LARGEFILE, which 64-bit open(2) always sets.
 const largeFile = 0o100000
 
-// maxIO is the most bytes one call moves (MAX_RW_COUNT of Linux, kept smaller).
-const maxIO = 1 << 26
+// maxIO is the most bytes one call moves, MAX_RW_COUNT of Linux. Where it does not go in pieces it moves no more than maxWhole.
+const (
+	maxIO    = 0x7ffff000
+	maxWhole = 1 << 26
+)
 
 // file is an open file description, open(2). Descriptors and processes share it.
 type file struct {
@@ -56,8 +36,10 @@ type file struct {
 	Text  mem.Bytes    // fileDevice: replies not read yet
 	Dir   []dirent     // fileDir: the listing, taken at the first getdents64
 	Watch []epollWatch // fileEpoll, ascending Fd
-	Count uint64       // fileEvent, filePID; filePipe of a FIFO: see hadWriter; fileTTY: see tty.Era
+	Count uint64       // fileEvent
 	Sem   bool         // fileEvent: EFD_SEMAPHORE
+	PID   int          // filePID
+	Since uint64       // at the open: of a terminal tty.Era, of a FIFO see hadWriter
 	Wakes int          // fileEvent: see activity
 	St    stat         // as of the open, where Node is 0
 }
@@ -75,14 +57,11 @@ func (f *file) writable() bool { return f.Flags&unix.O_ACCMODE != unix.O_RDONLY 
 // tty reports whether f is a terminal or the master of one.
 func (f *file) tty() bool { return f.Kind == fileTTY || f.Kind == fileMaster }
 
-// seekable files have an offset.
-func (f *file) seekable() bool {
-	switch f.Kind {
-	case fileLower, fileNode, fileDir, fileNull, fileZero, fileFull:
-		return true
-	}
-	return false
-}
+// memory reports whether f comes from memfd_create(2), whose files are a file system of their own.
+func (f *file) memory() bool { return strings.HasPrefix(f.Path, "/memfd:") }
+
+// regular reports whether f is a regular file.
+func (f *file) regular() bool { return f.Kind == fileLower || f.Kind == fileNode }
 
 // fdEntry is a file descriptor. File is -1 where the number is free.
 type fdEntry struct {
@@ -90,8 +69,17 @@ type fdEntry struct {
 	Cloexec bool
 }
 
-// fd returns the open file of descriptor fd: its number and a view for reading.
+// fd returns the open file of descriptor fd: its number and a view for reading. One of O_PATH is none (fdget in fs/file.c); see anyFd.
 func (c *call) fd(fd int) (int, *file, error) {
+	i, f, err := c.anyFd(fd)
+	if err == nil && f.Kind == filePath {
+		return 0, nil, unix.EBADF
+	}
+	return i, f, err
+}
+
+// anyFd is fd for the few calls that take descriptors of O_PATH, too (fdget_raw).
+func (c *call) anyFd(fd int) (int, *file, error) {
 	if fd < 0 || fd >= len(c.p.Fds) || c.p.Fds[fd].File < 0 {
 		c.s.order.use(fd, -1)
 		return 0, nil, unix.EBADF
@@ -103,15 +91,21 @@ func (c *call) fd(fd int) (int, *file, error) {
 
 // newFd gives file i the lowest descriptor from least on.
 func (c *call) newFd(i, least int, cloexec bool) (uint64, error) {
-	fd := least
-	for fd < len(c.p.Fds) && c.p.Fds[fd].File >= 0 {
-		fd++
-	}
+	fd := c.freeFd(least)
+	c.s.passes((fd - least) / 8)
 	if fd >= c.p.fdLimit() {
 		return 0, unix.EMFILE
 	}
 	c.setFd(fd, i, cloexec)
 	return uint64(fd), nil
+}
+
+// freeFd is the lowest free number of a descriptor from least on, whatever the limit.
+func (c *call) freeFd(least int) int {
+	for least < len(c.p.Fds) && c.p.Fds[least].File >= 0 {
+		least++
+	}
+	return least
 }
 
 func (c *call) setFd(fd, i int, cloexec bool) {
@@ -146,23 +140,7 @@ func (s *System) dropFile(i int) {
 	if f.Refs--; f.Refs > 0 {
 		return
 	}
-	switch f.Kind {
-	case fileSocket:
-		defer s.closeSocket(f.Sock, true) // which may drop other files
-	case filePipe:
-		if f.In >= 0 {
-			s.pipe(f.In).Readers--
-			s.pipe(f.In).Wakes[1]++
-			s.dropPipe(f.In)
-		}
-		if f.Out >= 0 {
-			s.pipe(f.Out).Writers--
-			s.pipe(f.Out).Wakes[0]++
-			s.dropPipe(f.Out)
-		}
-	case fileTTY, fileMaster:
-		s.closeTTY(f)
-	}
+	s.passes(len(s.files.rows))
 	for j := range s.files.rows { // epoll instances forget a closed file
 		if e := s.files.get(j); e != nil && e.Kind == fileEpoll {
 			s.unwatch(j, i)
@@ -173,6 +151,7 @@ func (s *System) dropFile(i int) {
 	for _, key := range []string{"event", "flags", "epoll"} {
 		s.forgetChannel(key, i)
 	}
+	f.kind().closed(s, f)
 }
 
 // at resolves a path argument relative to a directory descriptor.
@@ -182,7 +161,7 @@ func (c *call) at(dirfd int, name string, follow bool) (vnode, error) {
 	}
 	base := c.p.Cwd
 	if dirfd != unix.AT_FDCWD && !strings.HasPrefix(name, "/") {
-		_, f, err := c.fd(dirfd)
+		_, f, err := c.anyFd(dirfd)
 		if err != nil {
 			return vnode{}, err
 		}
@@ -253,12 +232,15 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 	if c.was.Kind == waitFIFO {
 		return c.openedFIFO(int(c.was.Addr), cloexec)
 	}
+	if c.freeFd(0) >= c.p.fdLimit() { // do_sys_openat2 in fs/open.c takes a descriptor before it looks for the file
+		return 0, unix.EMFILE
+	}
 	if fd, ok := reopened(name); ok {
-		i, f, err := c.fd(fd)
+		i, f, err := c.anyFd(fd)
 		if err != nil {
 			return 0, unix.ENOENT
 		}
-		if f.Kind != fileLower && f.Kind != fileNode && f.Kind != fileDir {
+		if !f.regular() && f.Kind != fileDir {
 			return c.newFd(i, 0, cloexec) // shares the description, where Linux makes a new one
 		}
 		name = f.Path
@@ -268,26 +250,19 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 	} else {
 		flags |= largeFile
 	}
-	const tmpfile = unix.O_TMPFILE &^ unix.O_DIRECTORY
-	follow := flags&unix.O_NOFOLLOW == 0 && flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
-	slash := flags&unix.O_CREAT != 0 && strings.HasSuffix(name, "/") && strings.Trim(name, "/") != ""
-	if slash { // open_last_lookups in fs/namei.c: refused before the last component is looked at
-		name, follow = strings.TrimRight(name, "/"), false
-	}
-	v, err := c.at(dirfd, name, follow)
-	if err == nil && slash {
-		err = unix.EISDIR
+	v, err := c.toOpen(dirfd, name, flags)
+	if err == nil {
+		err = refuseOpen(v, flags)
 	}
 	if err != nil {
 		return 0, err
 	}
+	if flags&tmpfile != 0 {
+		return c.openNameless(v, flags, mode)
+	}
 	status := flags &^ (unix.O_CLOEXEC | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | unix.O_NOCTTY)
 	f := &file{Flags: status, Path: v.path, Low: v.low, Node: v.node, In: -1, Out: -1, St: v.st}
 	switch {
-	case flags&tmpfile != 0:
-		return 0, unix.EOPNOTSUPP
-	case !v.exists && flags&unix.O_CREAT == 0:
-		return 0, unix.ENOENT
 	case !v.exists:
 		f.Kind = fileNode
 		f.Node, err = c.s.create(c.p, v, &inode{Mode: unix.S_IFREG | mode&0o7777&^c.p.Umask, Nlink: 1})
@@ -295,82 +270,166 @@ func (c *call) openAt(dirfd int, addr uint64, flags int, mode uint32) (uint64, e
 			return 0, err
 		}
 		return c.open(f, cloexec)
-	case flags&(unix.O_CREAT|unix.O_EXCL) == unix.O_CREAT|unix.O_EXCL:
-		return 0, unix.EEXIST
 	case flags&unix.O_PATH != 0:
 		f.Kind = filePath
 		return c.open(f, cloexec)
-	case v.st.link() && flags&unix.O_DIRECTORY == 0:
-		return 0, unix.ELOOP
-	case v.st.dir():
-		if f.writable() || flags&(unix.O_CREAT|unix.O_TRUNC) != 0 {
-			return 0, unix.EISDIR
-		}
-	case flags&unix.O_DIRECTORY != 0:
-		return 0, unix.ENOTDIR
 	}
-	var need uint32
-	if f.readable() {
-		need |= 4
-	}
-	if f.writable() || flags&unix.O_TRUNC != 0 {
-		need |= 2
-	}
-	if !c.s.may(v.st, need) {
+	if !c.s.may(v.st, openNeeds(f, flags)) {
 		return 0, unix.EACCES
 	}
 	switch v.st.kind() {
 	case unix.S_IFDIR:
 		f.Kind = fileDir
+		return c.open(f, cloexec)
 	case unix.S_IFCHR:
-		if i, ok := c.s.ttyOf(c.p, v.path); ok {
-			return c.openTTY(i, f, flags&unix.O_NOCTTY != 0, cloexec)
-		}
-		d, ok := devices[strings.TrimPrefix(v.path, "/dev/")]
-		switch f.Kind = d.kind; {
-		case d.kind == fileDevice:
-			c.s.open()
-		case !ok || d.kind == fileTTY:
-			return 0, unix.ENXIO
-		case d.kind == fileMaster:
-			return c.openMaster(f, cloexec)
-		}
+		return c.openDevice(f, flags)
 	case unix.S_IFREG:
-		if f.writable() || flags&unix.O_TRUNC != 0 {
-			if v.node == 0 && c.s.lowerReadOnly(v.low) {
-				if synthetic(v.low) {
-					return 0, unix.EACCES
-				}
-				return 0, unix.EROFS
-			}
-			if v.node, err = c.s.upper(c.p, v); err != nil {
-				return 0, err
-			}
-			if flags&unix.O_TRUNC != 0 {
-				c.s.truncateNode(v.node, 0)
-				n := c.s.inode(v.node)
-				n.Mtime, n.Ctime = c.s.Now().wall(), c.s.Now().wall()
-			}
+		if err := c.openRegular(f, v, flags); err != nil {
+			return 0, err
 		}
-		if f.Kind, f.Node = fileNode, v.node; v.node == 0 {
-			f.Kind = fileLower
-			if f.Back, err = c.s.lowerContent(c.p, v.low); err != nil {
-				return 0, err
-			}
-		}
+		return c.open(f, cloexec)
 	case unix.S_IFIFO:
-		if v.node == 0 {
-			return 0, unix.ENXIO // a FIFO of the host
+		if v.node != 0 { // of the host: none
+			return c.openFIFO(f, cloexec)
 		}
-		return c.openFIFO(f, cloexec)
-	default:
+	}
+	return 0, unix.ENXIO
+}
+
+// toOpen looks up what open(2) is to open.
+func (c *call) toOpen(dirfd int, name string, flags int) (vnode, error) {
+	follow := flags&unix.O_NOFOLLOW == 0 && flags&(unix.O_CREAT|unix.O_EXCL) != unix.O_CREAT|unix.O_EXCL
+	if flags&unix.O_CREAT == 0 {
+		return c.at(dirfd, name, follow)
+	}
+	for range 40 { // what a link says counts as what the call does
+		if strings.HasSuffix(name, "/") || !follow {
+			break
+		}
+		v, err := c.at(dirfd, name, false)
+		if err != nil || !v.st.link() {
+			break
+		}
+		to, err := c.s.readlink(c.p, v)
+		if err != nil {
+			break
+		}
+		if dirfd, name = unix.AT_FDCWD, to; !path.IsAbs(to) {
+			name = v.parent() + "/" + to
+		}
+	}
+	if !strings.HasSuffix(name, "/") || strings.Trim(name, "/") == "" {
+		return c.at(dirfd, name, follow)
+	}
+	// A folder is to be made: open_last_lookups in fs/namei.c refuses before it looks at the last component.
+	v, err := c.at(dirfd, strings.TrimRight(name, "/"), false)
+	if err == nil {
+		err = unix.EISDIR
+	}
+	return v, err
+}
+
+// tmpfile says that a file without a name is to be made in a folder; it stands beside O_DIRECTORY, which kernels without it see.
+const tmpfile = unix.O_TMPFILE &^ unix.O_DIRECTORY
+
+// openNameless makes a file in folder v that has no name there, open(2), O_TMPFILE. It is gone when it is closed.
+func (c *call) openNameless(v vnode, flags int, mode uint32) (uint64, error) {
+	i, err := c.s.nameless(c.p, v, &inode{Mode: unix.S_IFREG | mode&0o7777&^c.p.Umask})
+	if err != nil {
+		return 0, err
+	}
+	f := &file{Kind: fileNode, Flags: flags &^ (unix.O_CLOEXEC | unix.O_EXCL | unix.O_TRUNC | unix.O_NOCTTY), Path: fmt.Sprintf("%s/#%d (deleted)", strings.TrimSuffix(v.path, "/"), overlayIno+i), Node: i, In: -1, Out: -1}
+	return c.open(f, flags&unix.O_CLOEXEC != 0)
+}
+
+// refuseOpen is why v cannot be opened with flags, whoever asks.
+func refuseOpen(v vnode, flags int) error {
+	switch {
+	case flags&tmpfile != 0 && (flags&(unix.O_DIRECTORY|unix.O_CREAT) != unix.O_DIRECTORY || flags&unix.O_ACCMODE == unix.O_RDONLY):
+		return unix.EINVAL
+	case flags&tmpfile != 0 && !v.exists:
+		return unix.ENOENT
+	case flags&tmpfile != 0 && !v.st.dir():
+		return unix.ENOTDIR
+	case flags&tmpfile != 0:
+		return nil
+	case !v.exists && flags&unix.O_CREAT == 0:
+		return unix.ENOENT
+	case !v.exists:
+		return nil
+	case flags&(unix.O_CREAT|unix.O_EXCL) == unix.O_CREAT|unix.O_EXCL:
+		return unix.EEXIST
+	case flags&(unix.O_PATH|unix.O_DIRECTORY) == unix.O_PATH:
+		return nil
+	case v.st.link() && flags&unix.O_DIRECTORY == 0:
+		return unix.ELOOP
+	case v.st.dir() && (flags&unix.O_ACCMODE != unix.O_RDONLY || flags&(unix.O_CREAT|unix.O_TRUNC) != 0):
+		return unix.EISDIR
+	case !v.st.dir() && flags&unix.O_DIRECTORY != 0:
+		return unix.ENOTDIR
+	}
+	return nil
+}
+
+// openNeeds are the permissions, as access(2) counts them, for opening f.
+func openNeeds(f *file, flags int) (need uint32) {
+	if f.readable() {
+		need |= unix.R_OK
+	}
+	if f.writable() || flags&unix.O_TRUNC != 0 {
+		need |= unix.W_OK
+	}
+	return need
+}
+
+// openDevice opens a character device.
+func (c *call) openDevice(f *file, flags int) (uint64, error) {
+	cloexec := flags&unix.O_CLOEXEC != 0
+	if i, ok := c.s.ttyOf(c.p, f.Path); ok {
+		return c.openTTY(i, f, flags&unix.O_NOCTTY != 0, cloexec)
+	}
+	d, ok := devices[strings.TrimPrefix(f.Path, "/dev/")]
+	switch f.Kind = d.kind; {
+	case d.kind == fileDevice:
+		c.s.open()
+	case !ok && c.s.cfg.World.Beyond:
+		f.Kind = devices["null"].kind
+	case !ok || d.kind == fileTTY:
 		return 0, unix.ENXIO
+	case d.kind == fileMaster:
+		return c.openMaster(f, cloexec)
 	}
 	return c.open(f, cloexec)
 }
 
+// openRegular makes f an open file of v, which is copied to the overlay if it is to be written.
+func (c *call) openRegular(f *file, v vnode, flags int) (err error) {
+	f.Kind, f.Node = fileNode, v.node
+	if f.writable() || flags&unix.O_TRUNC != 0 {
+		switch {
+		case v.node == 0 && synthetic(v.low):
+			return unix.EACCES
+		case v.node == 0 && c.s.lowerReadOnly(v.low):
+			return unix.EROFS
+		}
+		if f.Node, err = c.s.upper(c.p, v); err != nil {
+			return err
+		}
+		if flags&unix.O_TRUNC != 0 {
+			c.s.truncateNode(f.Node, 0)
+			n := c.s.inode(f.Node)
+			n.Mtime, n.Ctime = c.s.Now().wall(), c.s.Now().wall()
+		}
+	}
+	if f.Node == 0 {
+		f.Kind = fileLower
+		f.Back, err = c.s.lowerContent(c.p, v.low)
+	}
+	return err
+}
+
 func (c *call) sysClose() (uint64, error) {
-	if _, _, err := c.fd(c.arg32(0)); err != nil {
+	if _, _, err := c.anyFd(c.arg32(0)); err != nil {
 		return 0, err
 	}
 	c.s.closeFd(c.p, c.arg32(0))
@@ -401,51 +460,16 @@ func (c *call) readFile(i int, off int64, n int) (mem.Bytes, error) {
 	if !f.readable() {
 		return mem.Bytes{}, unix.EBADF
 	}
-	n = min(n, maxIO)
-	pos := off
+	n = min(n, maxWhole)
+	at := off
 	if off < 0 {
-		pos = f.Off
+		at = f.Off
 	}
-	var b mem.Bytes
-	switch f.Kind {
-	case fileLower:
-		if pos < int64(len(f.Back.Data)) {
-			b = mem.Concrete(f.Back.Data[pos:min(int64(len(f.Back.Data)), pos+int64(n))])
-		}
-	case fileNode:
-		b = c.s.readNode(f.Node, pos, n)
-	case fileDir:
-		return b, unix.EISDIR
-	case fileStdin:
-		in := c.s.stdin
-		at := min(pos, int64(len(in.Data)))
-		b = in.Slice(int(at), int(min(int64(len(in.Data)), at+int64(n))))
-	case filePipe:
-		if f.In < 0 {
-			return b, unix.EBADF
-		}
-		return c.readPipe(i, f, n)
-	case fileNull:
-	case fileZero, fileFull:
-		return mem.Concrete(make([]byte, n)), nil
-	case fileRandom:
-		return mem.Concrete(c.s.randomBytes(n)), nil
-	case fileDevice:
-		b = f.Text.Slice(0, min(n, len(f.Text.Data)))
-		rest := f.Text.Slice(len(b.Data), len(f.Text.Data))
-		c.s.file(i).Text = rest
-		return b, nil
-	case fileEvent:
-		return c.readEvent(i, f, n)
-	case fileTTY, fileMaster:
-		return c.readTTY(i, f, n)
-	default:
-		return b, unix.EINVAL
+	b, err := f.kind().read(c, i, f, at, n)
+	if off < 0 && len(b.Data) > 0 && f.has(advances) {
+		c.s.file(i).Off = at + int64(len(b.Data))
 	}
-	if off < 0 && len(b.Data) > 0 {
-		c.s.file(i).Off = pos + int64(len(b.Data))
-	}
-	return b, nil
+	return b, err
 }
 
 // writeFile writes b; off < 0 means at the file's offset, which moves.
@@ -454,57 +478,5 @@ func (c *call) writeFile(i int, off int64, b mem.Bytes) (uint64, error) {
 	if !f.writable() {
 		return 0, unix.EBADF
 	}
-	n := uint64(len(b.Data))
-	switch f.Kind {
-	case fileNode:
-		if n == 0 {
-			return 0, nil // the offset stays, even with O_APPEND
-		}
-		pos := off
-		if off < 0 {
-			pos = f.Off
-		}
-		node := c.s.inode(f.Node)
-		if f.Flags&unix.O_APPEND != 0 {
-			pos = node.Size
-		}
-		room, err := c.belowLimit(pos, int64(n))
-		if err == nil {
-			err = tooLarge(pos + room)
-		}
-		if err != nil {
-			return 0, err
-		}
-		n, b = uint64(room), b.Slice(0, int(room))
-		if !c.s.reserve(node, pos, int64(n)) {
-			return 0, unix.ENOSPC
-		}
-		c.s.writeNode(f.Node, pos, b)
-		node.Mtime, node.Ctime = c.s.Now().wall(), c.s.Now().wall()
-		if off < 0 {
-			c.s.file(i).Off = pos + int64(n)
-		}
-	case fileOut, fileErr:
-		return n, c.s.output(1+int(f.Kind-fileOut), b)
-	case fileSocket:
-		return c.sendTo(i, f.Sock, message{Data: b})
-	case filePipe:
-		if f.Out < 0 {
-			return 0, unix.EBADF
-		}
-		return c.writePipe(i, f, b)
-	case fileNull, fileZero, fileRandom:
-	case fileFull:
-		return 0, unix.ENOSPC
-	case fileDevice:
-		c.s.device = i
-		return n, deviceRequest(b)
-	case fileEvent:
-		return c.writeEvent(i, f, b)
-	case fileTTY, fileMaster:
-		return c.writeTTY(i, f, b)
-	default:
-		return 0, unix.EINVAL
-	}
-	return n, nil
+	return f.kind().write(c, i, f, off, b)
 }

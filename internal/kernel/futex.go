@@ -86,7 +86,7 @@ func (c *call) futexWait(addr, op uint64, val uint32) (uint64, error) {
 		}
 		switch {
 		case op == futexWait:
-			w.Deadline = c.s.Now() + max(d, 1)
+			w.Deadline = c.s.Now() + max(d, zeroWait)
 		case c.a[1]&futexRealtime != 0: // absolute
 			w.Deadline = Time(max(int64(d)-Epoch, 0)) + Booted
 		default:
@@ -97,8 +97,14 @@ func (c *call) futexWait(addr, op uint64, val uint32) (uint64, error) {
 		return 0, unix.EAGAIN
 	}
 	c.s.futexStep(c.p.Mem, addr, false, w.Deadline != 0, c.step("futex", ""))
+	if w.Deadline != 0 && w.Deadline <= c.s.now()+zeroWait {
+		return 0, unix.ETIMEDOUT // at once: nobody else runs
+	}
 	return 0, blocked(w)
 }
+
+// zeroWait is how long a wait of no time is put down to last.
+const zeroWait = 1
 
 // futexWord is the word at which the call is to wait. How it looks to the C library's own waits says nothing about schedules.
 func (c *call) futexWord(addr uint64, timed bool) (uint32, error) {

@@ -213,11 +213,14 @@ func readHost(path string) (*mem.Backing, error) {
 			return b, nil
 		}
 	}
-	data := bytes.NewBuffer(make([]byte, 0, fi.Size()+bytes.MinRead))
-	if _, err := data.ReadFrom(io.LimitReader(f, maxHostFile)); err != nil {
-		return nil, errnoOf(err)
+	b := copied(path, f, fi.Size())
+	if b == nil {
+		data := bytes.NewBuffer(make([]byte, 0, fi.Size()+bytes.MinRead))
+		if _, err := data.ReadFrom(io.LimitReader(f, maxHostFile)); err != nil {
+			return nil, errnoOf(err)
+		}
+		b = &mem.Backing{Name: path, Data: data.Bytes()}
 	}
-	b := &mem.Backing{Name: path, Data: data.Bytes()}
 	if fi, err = f.Stat(); err == nil && shared {
 		if after, same := idOf(path, fi, time.Now()); same && after == id {
 			share(id, b)
@@ -226,10 +229,13 @@ func readHost(path string) (*mem.Backing, error) {
 	return b, nil
 }
 
-// errnoOf returns the errno inside err; EIO where there is none.
+// errnoOf returns the errno inside err; EIO where there is none. That this process has too many files open is nothing that a guest may see.
 func errnoOf(err error) error {
 	for e := err; e != nil; {
 		if n, ok := e.(unix.Errno); ok {
+			if n == unix.EMFILE || n == unix.ENFILE {
+				return unsupported("the host lets symchef open no more files (ulimit -n)")
+			}
 			return n
 		}
 		u, ok := e.(interface{ Unwrap() error })

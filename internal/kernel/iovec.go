@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"errors"
+
 	"golang.org/x/sys/unix"
 
 	"symchef/internal/guest"
@@ -43,14 +45,17 @@ func (c *call) readTo(fd int, off int64, to []iovec, total uint64) (uint64, erro
 	if f.Kind == fileDir {
 		return 0, unix.EISDIR
 	}
-	if !f.movesBytes() {
+	if f.has(opaque) {
 		return 0, unix.EINVAL
 	}
 	if f.Kind == fileSocket {
 		return c.readSocket(i, f, to, total)
 	}
+	if f.Kind == fileEvent && total < 8 {
+		return 0, unix.EINVAL
+	}
 	n := c.reach(to, guest.ProtWrite)
-	if n < total && f.seekable() {
+	if n < total && f.has(seeks) {
 		pos := off
 		if off < 0 {
 			pos = f.Off
@@ -58,37 +63,76 @@ func (c *call) readTo(fd int, off int64, to []iovec, total uint64) (uint64, erro
 		if b, err := c.readFile(i, pos, 1); err != nil || len(b.Data) == 0 { // nothing is copied
 			return 0, err
 		}
-	} else if need := min(total, c.takes(f)); n < need {
+	} else if need := min(total, f.kind().takes(c.s, f)); n < need {
 		n = 0
 	} else {
 		n = total
 	}
 	if n == 0 && total > 0 {
+		if f.Kind == fileEvent { // eventfd_read has taken it by then
+			if _, err := c.readFile(i, off, 8); err != nil {
+				return 0, err
+			}
+		}
 		return 0, unix.EFAULT
 	}
-	b, err := c.readFile(i, off, int(n))
-	if err != nil {
-		return 0, err
+	some := func(done, k uint64) (uint64, error) {
+		b, err := c.readFile(i, ahead(off, done), int(k))
+		if err != nil {
+			return 0, err
+		}
+		return uint64(len(b.Data)), c.scatter(to, int(done), b)
 	}
-	return uint64(len(b.Data)), c.scatter(to, 0, b)
+	if !f.has(bulk) {
+		return some(0, n)
+	}
+	return c.inPieces(n, some)
 }
 
-// takes is how many bytes a read takes away from f at the most; 0 where it finds nothing.
-func (c *call) takes(f *file) uint64 {
-	switch f.Kind {
-	case filePipe:
-		if f.In >= 0 {
-			return uint64(len(c.s.pipes.get(f.In).Buf.Data))
+// pieceSize is how many bytes are moved at a time where a call may move any number: that bounds what it needs beside what it fills.
+//
+// A call of a process that is alone comes back after partSize, to be made again: the limits of an exploration are looked at between.
+const (
+	pieceSize = 1 << 20
+	partSize  = 8 << 20
+)
+
+// inPieces moves n bytes piece by piece, by calls of move, which is told how many have been moved before and how many are to be; it returns how many it has moved. Between
+// two pieces the memory of the process is looked at.
+func (c *call) inPieces(n uint64, move func(done, k uint64) (uint64, error)) (uint64, error) {
+	from := c.movedBefore()
+	for done := from; ; {
+		k := min(n-done, pieceSize)
+		moved, err := move(done, k)
+		if errors.As(err, new(unix.Errno)) && done > 0 {
+			return done, nil // the next call says why
 		}
-		return 0
-	case fileEvent:
-		return min(f.Count, 1) * 8
-	case fileStdin:
-		return uint64(len(c.s.stdin.Data)) - min(uint64(f.Off), uint64(len(c.s.stdin.Data)))
-	case fileDevice:
-		return uint64(len(f.Text.Data))
+		if err != nil {
+			return 0, err
+		}
+		if done += moved; moved < k || done == n {
+			return done, nil
+		}
+		if c.s.Exceeded() != "" || done-from >= partSize && len(c.s.tasks) == 1 && !c.s.booting() {
+			return 0, goesOn(done)
+		}
 	}
-	return maxIO
+}
+
+// movedBefore is how many bytes the call has moved before it was made again.
+func (c *call) movedBefore() uint64 {
+	if c.was.Kind == waitMore {
+		return uint64(c.was.Done)
+	}
+	return 0
+}
+
+// ahead is the offset n bytes behind off; below 0 is the file's own, which moves.
+func ahead(off int64, n uint64) int64 {
+	if off < 0 {
+		return off
+	}
+	return off + int64(n)
 }
 
 // reach is how many bytes of the pieces, from the first on, can be read or written as p says.
@@ -116,6 +160,18 @@ func cut(v []iovec, n uint64) (out []iovec) {
 			out = append(out, x)
 		}
 		n -= x.n
+	}
+	return out
+}
+
+// behind is the pieces without the first n bytes.
+func behind(v []iovec, n uint64) (out []iovec) {
+	for _, x := range v {
+		k := min(x.n, n)
+		if x.n > k {
+			out = append(out, iovec{x.addr + k, x.n - k})
+		}
+		n -= k
 	}
 	return out
 }
@@ -157,6 +213,7 @@ func (c *call) gather(from []iovec, concrete bool) (mem.Bytes, error) {
 			return mem.Bytes{}, needConcrete(v)
 		}
 		c.s.callAccess(v.addr, v.n, false)
+		c.s.moves(int(v.n))
 		b, err := c.p.Mem.ReadSym(v.addr, int(v.n))
 		if err != nil {
 			return b, unix.EFAULT
@@ -178,15 +235,16 @@ func (c *call) writeFrom(fd int, off int64, from []iovec) (uint64, error) {
 	if !f.writable() {
 		return 0, unix.EBADF
 	}
-	if !f.movesBytes() {
+	if f.has(opaque) {
 		return 0, unix.EINVAL
+	}
+	if f.Kind == fileNull || f.Kind == fileZero { // which do not look
+		return uint64(total(from)), nil
 	}
 	if n := c.reach(from, guest.ProtRead); n < uint64(total(from)) {
 		switch {
 		case f.Kind == fileEvent && total(from) < 8:
 			return 0, unix.EINVAL
-		case f.Kind == fileNull || f.Kind == fileZero: // which do not look
-			return uint64(total(from)), nil
 		case f.Kind == fileFull:
 			return 0, unix.ENOSPC
 		case n > 0:
@@ -196,12 +254,28 @@ func (c *call) writeFrom(fd int, off int64, from []iovec) (uint64, error) {
 			if p.Readers > 0 && len(p.Buf.Data) < p.size() {
 				return 0, unix.EFAULT
 			}
-			return c.writePipe(i, f, mem.Concrete([]byte{0})) // does not come to the bytes
+			return c.writeFile(i, off, mem.Concrete([]byte{0})) // does not come to the bytes
+		case f.Kind == fileSocket:
+			m := message{}
+			if err := c.outgoing(&m, from); err != nil {
+				return 0, err
+			}
+			return c.sendTo(i, f.Sock, m)
 		default:
 			return 0, unix.EFAULT
 		}
 	}
-	all, err := c.gather(from, f.Kind == fileEvent || f.tty())
+	if n := uint64(total(from)); n > pieceSize && f.has(bulk) {
+		done := c.movedBefore()
+		return c.inPieces(done+c.allowed(f, ahead(off, done), n-done), func(done, k uint64) (uint64, error) {
+			b, err := c.gather(cut(behind(from, done), k), false)
+			if err != nil {
+				return 0, err
+			}
+			return c.writeFile(i, ahead(off, done), b)
+		})
+	}
+	all, err := c.gather(cut(from, maxWhole), f.has(literal))
 	if err == nil && f.Kind == fileDevice && !requestLine(all) {
 		all, err = c.gather(from, true)
 	}
@@ -265,7 +339,7 @@ func (c *call) vector(off int64, read bool) (uint64, error) {
 		return 0, err
 	case read && !f.readable() || !read && !f.writable():
 		return 0, unix.EBADF
-	case !f.movesBytes():
+	case f.has(opaque):
 		return 0, unix.EINVAL
 	}
 	v, n, err := c.iovecs(c.a[1], c.a[2])
@@ -275,16 +349,34 @@ func (c *call) vector(off int64, read bool) (uint64, error) {
 	if read {
 		return c.readTo(c.arg32(0), off, v, n)
 	}
+	if f.Kind == fileEvent {
+		return c.writeEach(off, v)
+	}
 	return c.writeFrom(c.arg32(0), off, v)
 }
 
-// movesBytes files can be read or written at all.
-func (f *file) movesBytes() bool {
-	switch f.Kind {
-	case fileEpoll, filePID, filePath:
-		return false
+// writeEach writes one piece of memory after the other, each by a write of its own, as to files that know of one piece only (do_loop_readv_writev in
+// fs/read_write.c).
+func (c *call) writeEach(off int64, from []iovec) (uint64, error) {
+	done, at := uint64(c.was.Done), uint64(0) // what has been written before it waited
+	for i, x := range from {
+		if at += x.n; at <= done || total(from[i:]) == 0 {
+			continue
+		}
+		n, err := c.writeFrom(c.arg32(0), off, from[i:i+1])
+		if b, waits := err.(blocked); waits {
+			b.Done = int(done)
+			return 0, b
+		}
+		if err != nil && done == 0 {
+			return 0, err
+		}
+		if err != nil || n < x.n {
+			return done + n, nil
+		}
+		done += n
 	}
-	return true
+	return done, nil
 }
 
 // seekable checks descriptor 0 and the offset in argument i, pread(2).
@@ -295,7 +387,7 @@ func (c *call) seekable(i int) error {
 		return unix.EINVAL
 	case err != nil:
 		return err
-	case !f.seekable():
+	case !f.has(seeks) && f.Kind != fileRandom: // which takes any offset and does not look at it
 		return unix.ESPIPE
 	}
 	return nil
@@ -306,32 +398,32 @@ func (c *call) sysLseek() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if f.Kind == filePath {
-		return 0, unix.EBADF
-	}
-	if !f.seekable() {
+	switch {
+	case c.a[2]&0xffffffff > unix.SEEK_HOLE:
+		return 0, unix.EINVAL
+	case f.has(still):
+		return 0, nil
+	case !f.has(seeks):
 		return 0, unix.ESPIPE
-	}
-	if (f.Kind == fileNull || f.Kind == fileZero || f.Kind == fileFull) && c.a[2]&0xffffffff <= unix.SEEK_HOLE {
-		return 0, nil // null_lseek does not look
 	}
 	size := c.s.fileStat(f).Size
 	off := int64(c.a[1])
-	switch c.a[2] {
+	switch c.a[2] & 0xffffffff {
 	case unix.SEEK_SET:
 	case unix.SEEK_CUR:
 		off += f.Off
 	case unix.SEEK_END:
 		off += size
 	case unix.SEEK_DATA, unix.SEEK_HOLE:
+		if f.Kind == fileDir {
+			return 0, unix.EINVAL
+		}
 		if off < 0 || off >= size {
 			return 0, unix.ENXIO
 		}
 		if c.a[2] == unix.SEEK_HOLE {
 			off = size
 		}
-	default:
-		return 0, unix.EINVAL
 	}
 	if off < 0 {
 		return 0, unix.EINVAL

@@ -35,6 +35,20 @@ type machine struct {
 	top uint64
 }
 
+// reloaded is the system written and read again, as in a snapshot.
+func (m *machine) reloaded() *System {
+	m.t.Helper()
+	data, err := m.Marshal()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	back, err := Unmarshal(data, *m.cfg)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return back
+}
+
 func boot(t *testing.T, cfg Config) *machine {
 	t.Helper()
 	if cfg.Cwd == "" {

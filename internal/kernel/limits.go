@@ -41,7 +41,21 @@ func defaultLimits() limits {
 func elsewhereLimits() limits {
 	l := defaultLimits()
 	for i := range l {
-		l[i].Soft = min(l[i].Soft, l[i].Hard/2)
+		l[i] = limit{min(l[i].Soft-l[i].Soft/16, l[i].Hard/2), l[i].Hard - l[i].Hard/4}
+	}
+	l[unix.RLIMIT_CORE].Soft = 1 << 20
+	l[unix.RLIMIT_NOFILE].Soft = 2 * softFds // guest libraries put the device's descriptor out of the way below softFds
+	return l
+}
+
+// boxedLimits are defaultLimits in the sandbox of a replay, which no process may raise: seconds, bytes, numbers (setLimits of package replay).
+func boxedLimits() limits {
+	l := defaultLimits()
+	for which, most := range map[int]uint64{
+		unix.RLIMIT_CORE: 0, unix.RLIMIT_CPU: 12, unix.RLIMIT_FSIZE: 64 << 20, unix.RLIMIT_STACK: 8 << 20, unix.RLIMIT_NOFILE: softFds,
+		unix.RLIMIT_MEMLOCK: 8 << 20, unix.RLIMIT_RTPRIO: 0, unix.RLIMIT_NICE: 0, unix.RLIMIT_NPROC: 256, unix.RLIMIT_DATA: 4 << 30,
+	} {
+		l[which] = limit{min(l[which].Soft, most), min(l[which].Hard, most)}
 	}
 	return l
 }
@@ -54,6 +68,16 @@ func (s *System) mayStart(p *Process) bool {
 		return false
 	}
 	return n < min(maxTasks, p.Limits[unix.RLIMIT_NPROC].Soft)
+}
+
+// Muted reports whether the first process could make no file now that holds a few kilobytes, for the limits that it has set, beside its standard streams.
+func (s *System) Muted() bool {
+	p := s.process(s.cfg.World.firstPID())
+	if p == nil {
+		return false
+	}
+	const standard, enough = 3, 64 << 10 // it may have closed its descriptors by now
+	return standard >= p.fdLimit() || p.Limits[unix.RLIMIT_FSIZE].Soft < enough
 }
 
 // fdLimit is what the descriptors of p are below.
@@ -104,12 +128,10 @@ func (c *call) rlimit(p *Process, resource, set, get uint64) (uint64, error) {
 			}
 		}
 	}
-	if get != 0 {
-		if err := c.put64(get, old.Soft, old.Hard); err != nil {
-			return 0, err
-		}
-	}
 	p.Limits[resource] = next
+	if get != 0 { // behind the change, which is made though this may fail
+		return 0, c.put64(get, old.Soft, old.Hard)
+	}
 	return 0, nil
 }
 
@@ -128,10 +150,7 @@ func (c *call) mayMap(n uint64) bool {
 // belowLimit is how many of n bytes may be written at pos of a regular file, RLIMIT_FSIZE. Where there is room for none the
 // process is sent SIGXFSZ.
 func (c *call) belowLimit(pos, n int64) (int64, error) {
-	most := c.p.Limits[unix.RLIMIT_FSIZE].Soft
-	if b := c.s.cfg.World.Bounds.FileSize; b > 0 && uint64(pos+n) > b {
-		most, c.s.bounded.FileSize = min(most, b), b
-	}
+	most := c.fileLimit(pos + n)
 	switch {
 	case most == unlimited || pos+n <= int64(most):
 		return n, nil
@@ -140,6 +159,33 @@ func (c *call) belowLimit(pos, n int64) (int64, error) {
 	}
 	c.s.post(c.t, nil, siginfo{Sig: int(unix.SIGXFSZ), PID: c.p.PID})
 	return 0, unix.EFBIG
+}
+
+// fileLimit is up to where a regular file may be written that is to end at end.
+func (c *call) fileLimit(end int64) uint64 {
+	most := c.p.Limits[unix.RLIMIT_FSIZE].Soft
+	if b := c.s.cfg.World.Bounds.FileSize; b > 0 && uint64(end) > b {
+		most, c.s.bounded.FileSize = min(most, b), b
+	}
+	return most
+}
+
+// allowed is how many of n bytes a write to f at off comes to before the limit of its size, RLIMIT_FSIZE; all of them where it is at the limit already, and so refused.
+func (c *call) allowed(f *file, off int64, n uint64) uint64 {
+	if f.Kind != fileNode {
+		return n
+	}
+	at := off
+	switch {
+	case f.Flags&unix.O_APPEND != 0:
+		at = c.s.nodes.get(f.Node).Size
+	case off < 0:
+		at = f.Off
+	}
+	if most := c.fileLimit(at + int64(n)); uint64(at) < most {
+		n = min(n, most-uint64(at))
+	}
+	return n
 }
 
 // limitNames are the lines of /proc/PID/limits, by number of the resource: fs/proc/base.c.

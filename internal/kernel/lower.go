@@ -114,6 +114,7 @@ func (s *System) lowerContent(p *Process, at string) (*mem.Backing, error) {
 	}
 	if synthetic(at) {
 		t, err := s.synthText(at)
+		s.passes(len(t) / rowCost)
 		return &mem.Backing{Name: at, Data: t}, err
 	}
 	return s.host.open(at)
@@ -212,6 +213,7 @@ func (s *System) list(p *Process, v vnode) ([]dirent, error) {
 			}
 		}
 	}
+	s.passes(4 * len(body))
 	sortDirents(body)
 	return append(out, body...), nil
 }

@@ -30,7 +30,7 @@ func (c *call) sysSysinfo() (uint64, error) {
 	}
 	le.PutUint64(b[32:], c.s.cfg.World.host().memory)
 	le.PutUint64(b[40:], c.s.cfg.World.host().memory)
-	le.PutUint16(b[80:], uint16(len(c.s.tasks)))
+	le.PutUint16(b[80:], uint16(len(c.s.tasks)+c.s.cfg.World.host().tasks))
 	put32(b[104:], 1)
 	if err := c.put(c.a[0], b); err != nil {
 		return 0, err
@@ -92,7 +92,34 @@ func (c *call) sysGetgroups() (uint64, error) {
 func (c *call) sysOK() (uint64, error) { return 0, nil }
 
 // sysNoSys is a call that kernels may lack and that programs can do without.
-func (c *call) sysNoSys() (uint64, error) { return 0, unix.ENOSYS }
+func (c *call) sysNoSys() (uint64, error) {
+	if c.s.cfg.World.Beyond {
+		return 0, unix.EPERM
+	}
+	return 0, unix.ENOSYS
+}
+
+// lacks is err, the answer of a kernel that does not know what it is asked for; one that does says yes.
+func (c *call) lacks(err error) error {
+	if c.s.cfg.World.Beyond {
+		return nil
+	}
+	return err
+}
+
+// sysRseq: restartable sequences are left out, but what a host that has them writes at once, rseq(2).
+func (c *call) sysRseq() (uint64, error) {
+	if !c.s.cfg.World.Beyond {
+		return 0, unix.ENOSYS
+	}
+	n := uint32(c.s.cfg.World.host().processor)
+	for i := range uint64(2) {
+		if err := c.put32(c.a[0]+4*i, n); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
 
 // sysPerm is a call that needs a privilege the guest lacks.
 func (c *call) sysPerm() (uint64, error) { return 0, c.s.refused() }
@@ -101,21 +128,11 @@ func (c *call) sysGetrandom() (uint64, error) {
 	if c.a[2]&^7 != 0 {
 		return 0, unix.EINVAL
 	}
-	n := min(c.a[1], maxIO)
+	n := min(c.a[1], maxIO) // in pieces of whole random numbers, so it does not matter how many there are
 	if err := c.room(c.a[0], n); err != nil {
 		return 0, err
 	}
-	return n, c.put(c.a[0], c.s.randomBytes(int(n)))
-}
-
-// sysGetrusage tells user time, and of memory some number.
-func (c *call) sysGetrusage() (uint64, error) {
-	w := make([]uint64, 18)
-	if c.a[0] != uint64(0xffffffffffffffff) { // RUSAGE_CHILDREN is -1
-		t := uint64(c.s.worked())
-		w[0], w[1], w[4] = t/1e9, t%1e9/1e3, uint64(4000*c.s.cfg.World.pace())
-	}
-	return 0, c.put64(c.a[1], w...)
+	return c.inPieces(n, func(done, k uint64) (uint64, error) { return k, c.put(c.a[0]+done, c.s.randomBytes(int(k))) })
 }
 
 func (c *call) sysSchedGetaffinity() (uint64, error) {
@@ -126,6 +143,29 @@ func (c *call) sysSchedGetaffinity() (uint64, error) {
 }
 
 func (c *call) sysSchedGetparam() (uint64, error) { return 0, c.put32(c.a[1], 0) }
+
+// sysSchedSetscheduler refuses what only the superuser may, sched(7).
+func (c *call) sysSchedSetscheduler() (uint64, error) {
+	if c.a[2] == 0 {
+		return 0, unix.EINVAL
+	}
+	priority, err := c.u32(c.a[2])
+	if err != nil {
+		return 0, err
+	}
+	switch policy := uint32(c.a[1]) &^ unix.SCHED_RESET_ON_FORK; {
+	case policy == unix.SCHED_FIFO || policy == unix.SCHED_RR:
+		if priority < 1 || priority > 99 {
+			return 0, unix.EINVAL
+		}
+		if !c.s.super() {
+			return 0, unix.EPERM
+		}
+	case policy != unix.SCHED_NORMAL && policy != unix.SCHED_BATCH && policy != unix.SCHED_IDLE || priority != 0:
+		return 0, unix.EINVAL
+	}
+	return 0, nil
+}
 
 func (c *call) sysSchedPriority() (uint64, error) {
 	switch c.a[0] {
@@ -140,7 +180,7 @@ func (c *call) sysSchedPriority() (uint64, error) {
 func (c *call) sysGetcpu() (uint64, error) {
 	for i := range 2 {
 		if c.a[i] != 0 {
-			if err := c.put32(c.a[i], 0); err != nil {
+			if err := c.put32(c.a[i], uint32(c.s.cfg.World.host().processor*(1-i))); err != nil { // all of one node
 				return 0, err
 			}
 		}

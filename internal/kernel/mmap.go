@@ -36,12 +36,11 @@ func (s *System) tooMuch(a *mem.Area, size uint64) bool {
 }
 
 func (c *call) sysMmap() (uint64, error) {
-	const fixed, noReplace = unix.MAP_FIXED, unix.MAP_FIXED_NOREPLACE
 	addr, length, flags, off := c.a[0], c.a[1], c.a[3], c.a[5]
 	if off%guest.PageSize != 0 {
 		return 0, unix.EINVAL
 	}
-	if _, f, err := c.fd(c.arg32(4)); flags&unix.MAP_ANONYMOUS == 0 && (err != nil || f.Kind == filePath) {
+	if _, _, err := c.fd(c.arg32(4)); flags&unix.MAP_ANONYMOUS == 0 && err != nil {
 		return 0, unix.EBADF
 	}
 	if length == 0 {
@@ -74,44 +73,15 @@ func (c *call) sysMmap() (uint64, error) {
 	} else if a.Shared {
 		a.Name = anonymousName
 	}
-	m := c.p.Mem
-	switch {
-	case flags&(fixed|noReplace) != 0:
-		if addr%guest.PageSize != 0 {
-			return 0, unix.EINVAL
-		}
-		if addr >= guest.AddrLimit-guest.PageSize || size > guest.AddrLimit-guest.PageSize-addr {
-			return 0, unix.ENOMEM
-		}
-		if addr < minAddr {
-			return 0, unix.EPERM
-		}
-		if flags&noReplace != 0 && !free(m, addr, size) {
-			return 0, unix.EEXIST
-		}
-	case flags&unix.MAP_32BIT != 0:
-		addr = guest.PageUp(addr)
-		if addr < minAddr || addr > high32 || size > high32-addr || !free(m, addr, size) {
-			addr = m.FindLowGap(size, low32, high32)
-		}
-		if addr < minAddr {
-			return 0, unix.ENOMEM
-		}
-	default:
-		addr = guest.PageUp(addr)
-		if addr < minAddr || addr+size > loader.StackTop || !free(m, addr, size) {
-			addr = m.FindGap(size, c.s.cfg.World.mmapTop())
-		}
-		if addr < minAddr {
-			return 0, unix.ENOMEM
-		}
+	addr, err := c.placeMap(addr, size, flags)
+	if err != nil {
+		return 0, err
 	}
 	if !c.mayMap(size) {
 		return 0, unix.ENOMEM
 	}
 	a.Start, a.End = addr, addr+size
 	if a.Shared && a.Back == nil && a.Obj == 0 {
-		var err error
 		if a.Obj, err = c.s.anonymous(size); err != nil {
 			return 0, err
 		}
@@ -119,30 +89,67 @@ func (c *call) sysMmap() (uint64, error) {
 	if err := c.s.shareCode(a); err != nil {
 		return 0, err
 	}
-	inside := size // of the file, in pages
-	if a.Back != nil {
-		inside = min(size, guest.PageUp(uint64(len(a.Back.Data)))-min(off, guest.PageUp(uint64(len(a.Back.Data)))))
-	}
-	if beyond := size - inside; beyond > 0 && beyond < mem.NoObject-guest.PageSize {
-		tail := mem.Area{Start: addr + inside, End: a.End, Prot: a.Prot, Name: a.Name, Off: off + inside, Shared: a.Shared, ReadOnly: a.ReadOnly, Obj: guest.PageSize}
-		if m.MapArea(tail) != nil {
+	return addr, c.mapArea(a, sym)
+}
+
+// placeMap is where a mapping of size bytes goes that was asked for at addr.
+func (c *call) placeMap(addr, size, flags uint64) (uint64, error) {
+	m := c.p.Mem
+	if flags&(unix.MAP_FIXED|unix.MAP_FIXED_NOREPLACE) != 0 {
+		switch {
+		case addr%guest.PageSize != 0:
+			return 0, unix.EINVAL
+		case addr >= guest.AddrLimit-guest.PageSize || size > guest.AddrLimit-guest.PageSize-addr:
 			return 0, unix.ENOMEM
+		case addr < minAddr && c.s.refused() != nil:
+			return 0, unix.EPERM
+		case flags&unix.MAP_FIXED_NOREPLACE != 0 && !free(m, addr, size):
+			return 0, unix.EEXIST
 		}
-		a.End = addr + inside
-	}
-	if a.Start == a.End {
 		return addr, nil
 	}
-	if err := m.MapArea(a); err != nil {
+	addr = guest.PageUp(addr)
+	if flags&unix.MAP_32BIT != 0 {
+		if addr < minAddr || addr > high32 || size > high32-addr || !free(m, addr, size) {
+			addr = m.FindLowGap(size, low32, high32)
+		}
+	} else if addr < minAddr || addr+size > loader.StackTop || !free(m, addr, size) {
+		addr = m.FindGap(size, c.s.cfg.World.mmapTop())
+	}
+	if addr < minAddr {
 		return 0, unix.ENOMEM
+	}
+	return addr, nil
+}
+
+// mapArea maps a, with sym as what it shows if some of that is symbolic. Pages behind the end of its file are there, but cannot be touched.
+func (c *call) mapArea(a mem.Area, sym mem.Bytes) error {
+	m, size := c.p.Mem, a.End-a.Start
+	inside := size // of the file, in pages
+	if a.Back != nil {
+		pages := guest.PageUp(uint64(len(a.Back.Data)))
+		inside = min(size, pages-min(a.Off, pages))
+	}
+	if beyond := size - inside; beyond > 0 && beyond < mem.NoObject-guest.PageSize {
+		tail := mem.Area{Start: a.Start + inside, End: a.End, Prot: a.Prot, Name: a.Name, Off: a.Off + inside, Shared: a.Shared, ReadOnly: a.ReadOnly, Obj: guest.PageSize}
+		if m.MapArea(tail) != nil {
+			return unix.ENOMEM
+		}
+		a.End = a.Start + inside
+	}
+	if a.Start == a.End {
+		return nil
+	}
+	if m.MapArea(a) != nil {
+		return unix.ENOMEM
 	}
 	if !sym.IsConcrete() {
 		n := min(inside, uint64(len(sym.Data)))
-		_ = m.Protect(addr, inside, guest.ProtRead|guest.ProtWrite)
-		_ = m.WriteSym(addr, sym.Slice(0, int(n)))
-		_ = m.Protect(addr, inside, a.Prot)
+		_ = m.Protect(a.Start, inside, guest.ProtRead|guest.ProtWrite)
+		_ = m.WriteSym(a.Start, sym.Slice(0, int(n)))
+		_ = m.Protect(a.Start, inside, a.Prot)
 	}
-	return addr, nil
+	return nil
 }
 
 // mapFile fills in what area a shows of the file; the result is not empty if some of it is symbolic.
@@ -152,12 +159,18 @@ func (c *call) mapFile(a *mem.Area, off, size uint64) (mem.Bytes, error) {
 	switch {
 	case err != nil:
 		return none, err
-	case f.Kind == fileZero:
-		return none, nil
-	case f.Kind != fileLower && f.Kind != fileNode:
-		return none, unix.ENODEV
 	case !f.readable() || a.Shared && a.Prot&guest.ProtWrite != 0 && !f.writable():
 		return none, unix.EACCES
+	case f.Kind == fileZero:
+		a.ReadOnly = a.Shared && !f.writable()
+		return none, nil
+	case f.Kind == fileSocket && c.s.socks.get(f.Sock).tcp(): // tcp_mmap
+		if c.a[2]&(unix.PROT_WRITE|unix.PROT_EXEC) != 0 {
+			return none, unix.EPERM
+		}
+		return none, unsupported("a mapping of a TCP socket")
+	case !f.regular():
+		return none, unix.ENODEV
 	case a.Shared && a.Prot&guest.ProtExec != 0 && a.Prot&guest.ProtWrite != 0:
 		return none, unsupported(execShared)
 	case a.Shared && (off > objectRoom || size > objectRoom-off):
@@ -173,8 +186,11 @@ func (c *call) mapFile(a *mem.Area, off, size uint64) (mem.Bytes, error) {
 		a.Obj += off
 		return none, err
 	}
+	if err := c.s.mayShow(f.Node); err != nil {
+		return none, err
+	}
 	b := c.s.readNode(f.Node, 0, int(c.s.nodes.get(f.Node).Size))
-	a.Back = &mem.Backing{Name: f.Path, Data: b.Data}
+	a.Back = &mem.Backing{Name: f.Path, Data: b.Data, Copied: true}
 	if !b.IsConcrete() && off < uint64(len(b.Data)) {
 		return b.Slice(int(off), len(b.Data)), nil
 	}
@@ -298,6 +314,12 @@ func (c *call) sysMadvise() (uint64, error) {
 		}
 	case unix.MADV_REMOVE, unix.MADV_WIPEONFORK, unix.MADV_DONTFORK:
 		return 0, unsupported("this advice")
+	case unix.MADV_FREE:
+		for _, a := range m.Areas() {
+			if a.End > lo && a.Start < hi && (a.Shared || a.Back != nil) { // anonymous memory only
+				return 0, unix.EINVAL
+			}
+		}
 	}
 	return 0, nil
 }
@@ -308,73 +330,93 @@ func knownAdvice(advice uint64) bool {
 }
 
 func (c *call) sysMremap() (uint64, error) {
-	const mayMove, fixed, dontUnmap = 1, 2, 4
-	addr, flags := c.a[0], c.a[3]
-	oldSize, err := pages(addr, c.a[1])
-	newSize := guest.PageUp(c.a[2])
-	if err != nil || newSize == 0 || c.a[2] > maxMap || flags&^(mayMove|fixed) != 0 || flags&fixed != 0 && flags&mayMove == 0 {
-		if flags&dontUnmap != 0 {
-			return 0, unsupported("MREMAP_DONTUNMAP")
-		}
-		return 0, unix.EINVAL
+	r, err := c.remapping()
+	if err != nil {
+		return 0, err
 	}
 	m := c.p.Mem
-	a := m.Find(addr)
-	if a == nil || !m.Mapped(addr, max(oldSize, 1), 0) {
-		return 0, unix.EFAULT
-	}
-	if c.s.tooMuch(a, newSize) {
-		return 0, unix.ENOMEM
-	}
-	if newSize > oldSize && !c.mayMap(newSize-oldSize) {
-		return 0, unix.ENOMEM
-	}
-	if oldSize == 0 || a.Obj != 0 && newSize > oldSize && (a.Obj+addr-a.Start)%objectRoom+newSize > objectRoom {
-		return 0, unsupported("mremap of shared memory to an unusual size")
-	}
-	if addr+oldSize > a.End {
-		return 0, unix.EFAULT
-	}
-	grown := func(at uint64) mem.Area {
-		n := a.Part(addr, addr+newSize)
-		n.Start, n.End = at, at+newSize
-		return n
-	}
-	if flags&fixed == 0 {
-		if newSize <= oldSize {
-			if newSize < oldSize {
-				_ = m.Unmap(addr+newSize, oldSize-newSize)
-			}
-			return addr, nil
+	switch {
+	case r.flags&remapFixed != 0:
+		if r.to%guest.PageSize != 0 || r.to < minAddr || r.to+r.newSize > guest.AddrLimit || r.to < r.addr+r.oldSize && r.addr < r.to+r.newSize {
+			return 0, unix.EINVAL
 		}
-		if addr+oldSize == a.End && addr+newSize <= loader.StackTop && free(m, a.End, newSize-oldSize) {
-			n := a.Part(addr+oldSize, addr+newSize)
-			if m.MapArea(n) != nil {
-				return 0, unix.ENOMEM
-			}
-			return addr, nil
+	case r.newSize <= r.oldSize:
+		if r.newSize < r.oldSize {
+			_ = m.Unmap(r.addr+r.newSize, r.oldSize-r.newSize)
 		}
-		if flags&mayMove == 0 {
+		return r.addr, nil
+	case r.addr+r.oldSize == r.area.End && r.addr+r.newSize <= loader.StackTop && free(m, r.area.End, r.newSize-r.oldSize):
+		if m.MapArea(r.area.Part(r.addr+r.oldSize, r.addr+r.newSize)) != nil {
+			return 0, unix.ENOMEM
+		}
+		return r.addr, nil
+	case r.flags&remapMayMove == 0:
+		return 0, unix.ENOMEM
+	default:
+		if r.to = m.FindGap(r.newSize, c.s.cfg.World.mmapTop()); r.to < minAddr {
 			return 0, unix.ENOMEM
 		}
 	}
-	to := c.a[4]
-	if flags&fixed == 0 {
-		if to = m.FindGap(newSize, c.s.cfg.World.mmapTop()); to < minAddr {
-			return 0, unix.ENOMEM
+	return r.to, c.moveMap(r.area, r.addr, r.oldSize, r.to, r.newSize)
+}
+
+// Flags of mremap(2).
+const (
+	remapMayMove   = 1 // MREMAP_MAYMOVE
+	remapFixed     = 2 // MREMAP_FIXED
+	remapDontUnmap = 4 // MREMAP_DONTUNMAP
+)
+
+// remapping is what a call of mremap(2) asks for. All of the old range lies in area, unless the new one is a part of it.
+type remapping struct {
+	addr, oldSize, newSize, to, flags uint64
+	area                              *mem.Area
+}
+
+// remapping reads the arguments of mremap(2), and returns what Linux says of those that cannot be granted wherever the new range is.
+func (c *call) remapping() (r remapping, err error) {
+	r = remapping{addr: c.a[0], newSize: guest.PageUp(c.a[2]), flags: c.a[3], to: c.a[4]}
+	r.oldSize, err = pages(r.addr, c.a[1])
+	if err != nil || r.newSize == 0 || c.a[2] > maxMap || r.flags&^(remapMayMove|remapFixed) != 0 || r.flags&remapFixed != 0 && r.flags&remapMayMove == 0 {
+		if r.flags&remapDontUnmap != 0 {
+			return r, unsupported("MREMAP_DONTUNMAP")
 		}
-	} else if to%guest.PageSize != 0 || to < minAddr || to+newSize > guest.AddrLimit || to < addr+oldSize && addr < to+newSize {
-		return 0, unix.EINVAL
+		return r, unix.EINVAL
 	}
-	n := grown(to)
+	r.area = c.p.Mem.Find(r.addr)
+	shrinks := r.flags&remapFixed == 0 && r.newSize <= r.oldSize // what is behind the mapping is no matter then
+	if r.area == nil || !shrinks && !c.p.Mem.Mapped(r.addr, max(r.oldSize, 1), 0) {
+		return r, unix.EFAULT
+	}
+	if r.oldSize == 0 && !r.area.Shared {
+		return r, unix.EINVAL
+	}
+	if c.s.tooMuch(r.area, r.newSize) || r.newSize > r.oldSize && !c.mayMap(r.newSize-r.oldSize) {
+		return r, unix.ENOMEM
+	}
+	if r.oldSize == 0 || r.area.Obj != 0 && r.newSize > r.oldSize && (r.area.Obj+r.addr-r.area.Start)%objectRoom+r.newSize > objectRoom {
+		return r, unsupported("mremap of shared memory to an unusual size")
+	}
+	if r.addr+r.oldSize > r.area.End && !shrinks {
+		return r, unix.EFAULT
+	}
+	return r, nil
+}
+
+// moveMap moves oldSize bytes of area a, from addr on, to an area of newSize bytes at to.
+func (c *call) moveMap(a *mem.Area, addr, oldSize, to, newSize uint64) error {
+	m := c.p.Mem
+	n := a.Part(addr, addr+newSize)
+	n.Start, n.End = to, to+newSize
 	final := n.Prot
 	n.Prot = guest.ProtRead | guest.ProtWrite
 	_ = m.Protect(addr, oldSize, n.Prot)
 	if m.MapArea(n) != nil {
-		return 0, unix.ENOMEM
+		return unix.ENOMEM
 	}
 	// Pages that were never touched are all zero, and stay untouched.
 	for off := uint64(0); off < min(oldSize, newSize) && a.Obj == 0; off += guest.PageSize {
+		c.s.moves(guest.PageSize)
 		b, err := m.ReadSym(addr+off, guest.PageSize)
 		if err == nil && (a.Back != nil || !b.IsConcrete() || !zero(b.Data)) {
 			_ = m.WriteSym(to+off, b)
@@ -382,7 +424,7 @@ func (c *call) sysMremap() (uint64, error) {
 	}
 	_ = m.Unmap(addr, oldSize)
 	_ = m.Protect(to, newSize, final)
-	return to, nil
+	return nil
 }
 
 func zero(b []byte) bool {
@@ -427,13 +469,19 @@ func (c *call) sysMsync() (uint64, error) {
 	return c.sysMapped()
 }
 
-// sysMapped succeeds for mapped ranges: mlock and munlock have no effect here.
-func (c *call) sysMapped() (uint64, error) {
+// sysMlock has no effect, but pages that may not be touched cannot be brought in.
+func (c *call) sysMlock() (uint64, error) { return c.mapped(guest.ProtRead) }
+
+// sysMapped succeeds for mapped ranges: munlock has no effect here.
+func (c *call) sysMapped() (uint64, error) { return c.mapped(0) }
+
+// mapped checks that the range of the arguments is mapped with protection p.
+func (c *call) mapped(p guest.Prot) (uint64, error) {
 	lo := guest.PageDown(c.a[0])
 	switch n := guest.PageUp(c.a[0] + c.a[1] - lo); {
 	case lo+n < lo:
 		return 0, unix.EINVAL
-	case n > 0 && !c.p.Mem.Mapped(lo, n, 0):
+	case n > 0 && !c.p.Mem.Mapped(lo, n, p):
 		return 0, unix.ENOMEM
 	}
 	return 0, nil

@@ -19,8 +19,10 @@ import (
 //   - what a writer did before it wrote comes before what follows in the reader, and what all writers did before they closed the
 //     pipe comes before what follows the end of the file.
 //
-// Locks, futexes, semaphores and atomic instructions give no must-edge: another schedule may take them the other way round. Two critical
-// sections with the same data conflict, therefore.
+//   - what is posted to a semaphore of the C library is sent, and taken by who waits for it, see ordersem.go.
+//
+// Locks, condition variables, futexes and atomic instructions give no must-edge: another schedule may take them the other way round. Two critical
+// sections with the same data conflict, therefore, and so do a flag that is set and a loop that looks at it: how often it looks is another path.
 //
 // An order is part of the system. There is one only while more than one task lives, or what tasks that have ended did is without order
 // to the one that is left. Each task is a strand with a vector clock (Mattern, Fidge); a mark is a step of a strand.
@@ -111,6 +113,9 @@ type object struct {
 	drops   []mark // of descriptors for reading
 	closing clock
 	dropped []clock // likewise: what came before
+	// Of semaphores: whether posts in the queue, or what was taken since it was empty, have no order; and what came before those that were taken.
+	mixed bool
+	open  []clock
 }
 
 // parcel is what was sent at once, as far as it was not yet received.
@@ -275,15 +280,13 @@ func (o *order) object(key, name string) *object {
 
 // read and write are steps at an object that is no channel.
 func (o *order) read(k int, key string, w site) {
-	x := o.object(key, "")
-	m := o.here(k, w)
+	x, m := o.object(key, ""), o.here(k, w)
 	o.against(m, x.writes)
 	x.reads = o.noted(x.reads, m)
 }
 
 func (o *order) write(k int, key string, w site) {
-	x := o.object(key, "")
-	m := o.here(k, w)
+	x, m := o.object(key, ""), o.here(k, w)
 	o.against(m, x.writes, x.reads)
 	x.writes = o.noted(x.writes, m)
 }
@@ -398,11 +401,15 @@ func (o *order) peek(k int, key string, w site) {
 	x.peeks = o.noted(x.peeks, m)
 }
 
-// waited: the task has waited until a channel has something, or its end. It sees whether there are both.
-func (o *order) waited(k int, key string, w site) {
+// waited: the task has waited until a channel has something, or its end, if it may have one. It sees whether there are both.
+func (o *order) waited(k int, key string, end bool, w site) {
 	x := o.object(key, "")
 	m := o.here(k, w)
-	if len(x.queue) > 0 {
+	switch {
+	case !end:
+		o.against(m, x.reads)
+		x.reads = o.noted(x.reads, m)
+	case len(x.queue) > 0:
 		o.against(m, x.closes, x.reads)
 		x.ends = o.noted(x.ends, m)
 	}
@@ -444,10 +451,18 @@ func (o *order) refused(k int, key string, w site) {
 	x.sends = o.noted(x.sends, m)
 }
 
+// touch is a write where something changes, else a read.
+func (o *order) touch(k int, key string, changes bool, w site) {
+	if changes {
+		o.write(k, key, w)
+	} else {
+		o.read(k, key, w)
+	}
+}
+
 // insert adds to what a read shows, in any order with others that do.
 func (o *order) insert(k int, key string, w site) {
-	x := o.object(key, "")
-	m := o.here(k, w)
+	x, m := o.object(key, ""), o.here(k, w)
 	o.against(m, x.reads)
 	x.writes = o.noted(x.writes, m)
 }

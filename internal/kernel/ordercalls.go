@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"symchef/internal/guest"
 )
 
 // What system calls do to objects of the kernel, for the order of tasks. Files go by their path, descriptors and what else a process has by
@@ -146,7 +144,10 @@ func (c *call) proc(name, path string) {
 		c.anything(name)
 		return
 	}
-	if fd, err := strconv.Atoi(strings.TrimPrefix(more, "fd/")); err == nil {
+	if rest := taskPart(more); rest != "" {
+		_, more, _ = strings.Cut(rest, "/")
+	}
+	if fd, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(more, "fdinfo/"), "fd/")); err == nil {
 		c.uses(name, fd)
 		return
 	}
@@ -157,8 +158,8 @@ func (c *call) proc(name, path string) {
 
 // procShows are the things that files of /proc/PID show.
 var procShows = map[string]string{
-	"fd": "numbers", "cwd": "folder", "limits": "limits", "maps": "mappings", "smaps": "mappings", "statm": "mappings", "comm": "name",
-	"stat": "name parent group priority state", "status": "name parent ids handlers numbers state mask",
+	"fd": "numbers", "fdinfo": "numbers", "smaps_rollup": "mappings", "cwd": "folder", "limits": "limits", "maps": "mappings", "smaps": "mappings", "statm": "mappings", "comm": "name",
+	"stat": "name parent group priority handlers state tasks", "status": "name parent group ids handlers numbers state mask tasks",
 }
 
 // opens are the flags of a call that opens a file.
@@ -195,179 +196,6 @@ func (c *call) flagStep(name string, i int, v uint64, err error) {
 		}
 		o.write(k, fmt.Sprintf("room %d", n), w)
 		o.upset(k, fmt.Sprintf("pipe %d", n), w)
-	}
-}
-
-// channel is the key of what is received from file i, or sent through it, and its name; "" if it is no channel.
-func (s *System) channel(i int, sends bool) (key, name string) {
-	f := s.files.get(i)
-	if f == nil {
-		return "", ""
-	}
-	switch f.Kind {
-	case filePipe:
-		n := f.In
-		if sends || n < 0 {
-			n = f.Out
-		}
-		return fmt.Sprintf("pipe %d", n), "a pipe"
-	case fileSocket:
-		n := f.Sock
-		if k := s.socks.get(n); sends && k != nil && k.Other >= 0 {
-			n = k.Other
-		}
-		return fmt.Sprintf("socket %d", n), "a socket"
-	case fileEvent:
-		return fmt.Sprintf("event %d", i), "an event counter"
-	}
-	return "", ""
-}
-
-// fileStep notes a call on open file i.
-func (c *call) fileStep(name string, i int, v uint64, err error) {
-	s, o, k := c.s, c.s.order, c.t.strand
-	f := s.files.get(i)
-	if f == nil {
-		return
-	}
-	nonblock := f.Flags&unix.O_NONBLOCK != 0 || (name == "recvfrom" || name == "recvmsg" || name == "sendto" || name == "sendmsg") && c.socketFlags(name)&unix.MSG_DONTWAIT != 0
-	writes := strings.Contains(name, "write") || strings.HasPrefix(name, "send") && name != "sendfile"
-	reads := strings.HasPrefix(name, "read") || strings.HasPrefix(name, "pread") || strings.HasPrefix(name, "recv")
-	if name == "sendfile" || name == "splice" || name == "copy_file_range" {
-		c.anything(name)
-		return
-	}
-	if f.Refs > 1 || !s.lone() {
-		o.read(k, fmt.Sprintf("flags %d", i), c.step(name, "an open file"))
-		if f.Kind == fileSocket {
-			c.socketState(name, f.Sock)
-		}
-	}
-	if name == "ioctl" && c.a[1] == 0x5421 { // FIONBIO
-		o.write(k, fmt.Sprintf("flags %d", i), c.step(name, "an open file"))
-	}
-	if f.Kind == fileSocket {
-		x, w := s.socks.get(f.Sock), c.step(name, "a socket")
-		switch {
-		case name == "connect":
-			o.send(k, "connections", 0, w)
-			return
-		case name == "accept" || name == "accept4":
-			if err == nil {
-				o.accepted(k, !nonblock, w)
-			} else {
-				o.peek(k, "connections", w)
-			}
-			return
-		case name == "bind" || name == "listen":
-			o.peek(k, "connections", w)
-			o.write(k, "addresses", w)
-			return
-		case (reads || writes) && (x == nil || x.Other < 0):
-			o.write(k, "datagrams", w)
-			return
-		}
-	}
-	if key, object := s.channel(i, writes); key != "" {
-		w := c.step(name, object)
-		n := int(v)
-		switch {
-		case reads && err == unix.EAGAIN, writes && err == unix.EAGAIN:
-			o.peek(k, key, w)
-		case reads && strings.HasPrefix(name, "recv") && c.socketFlags(name)&unix.MSG_PEEK != 0:
-			o.peek(k, key, w)
-		case reads && err == nil && f.Kind == fileEvent && !f.Sem:
-			n, _ := c.p.Mem.ReadU(c.a[1], 8)
-			o.drain(k, key, o.unaccounted(key, n), !nonblock, w)
-		case reads && err == nil && n == 0 && c.nothing(i): // that was asked for nothing
-			o.peek(k, key, w)
-		case reads && err == nil:
-			left, whole := s.left(i)
-			asked := c.asked(name)
-			if f.Kind == fileEvent {
-				n, asked = 1, 1
-			}
-			o.receive(k, key, n, asked, left, !nonblock, whole, w)
-		case writes && err == nil:
-			if f.Kind == fileEvent {
-				b, _ := c.p.Mem.ReadU(c.a[1], 8)
-				n = int(min(b, 1<<40))
-			}
-			if n -= c.was.Done; nonblock && (n < c.asked(name) && c.asked(name) < 1<<40 || !s.roomy(i, key, 0)) {
-				o.peek(k, key, w)
-			}
-			o.send(k, key, n, w)
-		case writes:
-			o.refused(k, key, w)
-		case name == "shutdown":
-			other, _ := s.channel(i, true)
-			if c.arg32(1) != unix.SHUT_WR {
-				o.upset(k, key, w)
-				o.upset(k, other, w)
-			}
-			o.closed(k, other, w)
-		case name == "getsockopt" && c.arg32(1) == unix.SOL_SOCKET && c.arg32(2) == unix.SO_ERROR, name == "setsockopt", name == "ioctl":
-			o.peek(k, key, w)
-			if other, _ := s.channel(i, true); other != key && name == "ioctl" { // how much of it is on its way
-				o.peek(k, other, w)
-			}
-		}
-		return
-	}
-	switch f.Kind {
-	case fileStdin:
-		o.write(k, "standard input", c.step(name, "standard input"))
-	case fileOut, fileErr:
-		if writes {
-			where := map[fileKind]string{fileOut: "standard output", fileErr: "standard error"}[f.Kind]
-			o.write(k, where, c.step(name, where))
-			o.shows(k)
-		}
-	case fileTTY, fileMaster:
-		o.write(k, "terminal", c.step(name, "a terminal"))
-		o.shows(k)
-	case fileDevice:
-		o.write(k, "device", c.step(name, "the test's device"))
-		o.shows(k)
-	case fileLower, fileNode, fileDir:
-		if c.proc(name, f.Path); writes || name == "ftruncate" || name == "fallocate" {
-			c.thing(name, "limits", c.p.PID, false)
-		}
-		if n := s.nodes.get(f.Node); f.Node != 0 && n != nil && n.Obj != 0 && (reads || writes) && err == nil {
-			off := uint64(f.Off) - v
-			if strings.HasPrefix(name, "p") {
-				off = c.a[3]
-			}
-			s.objectAccess(n.Obj+off, v, writes, c.step(name, f.Path))
-		}
-		offset, w := fmt.Sprintf("offset %d", i), c.step(name, f.Path)
-		switch name {
-		case "read", "readv":
-			c.file(f.Path, f.Node, false, w)
-			o.write(k, offset, w)
-		case "write", "writev":
-			c.file(f.Path, f.Node, true, w)
-			o.write(k, offset, w)
-		case "lseek":
-			c.file(f.Path, f.Node, false, w)
-			o.write(k, offset, w)
-		case "getdents64":
-			o.read(k, "folder "+f.Path, w)
-			o.write(k, offset, w)
-		case "pread64", "preadv", "fstat", "fgetxattr", "flistxattr", "ioctl":
-			c.file(f.Path, f.Node, false, w)
-			if f.Kind == fileDir {
-				o.read(k, "folder "+f.Path, w)
-			}
-			if name == "ioctl" { // how much is left
-				o.read(k, offset, w)
-			}
-		default:
-			c.file(f.Path, f.Node, true, w)
-			if name == "ftruncate" || name == "fallocate" {
-				s.cuts(f.Node, w)
-			}
-		}
 	}
 }
 
@@ -470,23 +298,7 @@ func (s *System) shut(i int, last bool) {
 	k, w := s.cur.strand, func(what string) site {
 		return site{call: fmt.Sprintf("close of %s by process %d", what, s.cur.proc.PID), tid: s.cur.TID}
 	}
-	switch {
-	case f.Kind == filePipe:
-		if f.Out >= 0 {
-			o.closed(k, fmt.Sprintf("pipe %d", f.Out), w("a pipe"))
-		}
-		if f.In >= 0 {
-			o.dropped(k, fmt.Sprintf("pipe %d", f.In), last, w("a pipe"))
-		}
-	case f.Kind == fileSocket:
-		if x := s.socks.get(f.Sock); x != nil && x.State == sockListening && last {
-			o.peek(k, "connections", w("a socket"))
-		}
-		if x := s.socks.get(f.Sock); x != nil && x.Other >= 0 {
-			o.closed(k, fmt.Sprintf("socket %d", x.Other), w("a socket"))
-		}
-		o.dropped(k, fmt.Sprintf("socket %d", f.Sock), last, w("a socket"))
-	}
+	f.kind().shut(s, f, last, k, w)
 }
 
 // adopted: the present task's process ends, and with it the parent of q.
@@ -501,19 +313,6 @@ func (s *System) forgetChannel(key string, i int) {
 	if s.order != nil {
 		delete(s.order.objects, fmt.Sprintf("%s %d", key, i))
 	}
-}
-
-// signalled notes that the current task, or the end of its process, sends a signal that does something.
-func (s *System) signalled(p *Process, t *Task, sig int) {
-	o := s.order
-	if o == nil || o.why != "" || s.cur == nil || p.Dead || s.cur.proc == p && (t == nil || t == s.cur) && len(s.tasks) == 1 {
-		return
-	}
-	if t == s.cur || t == nil && p == s.cur.proc && s.lone() {
-		return // to itself
-	}
-	o.conflict(site{call: fmt.Sprintf("%s from process %d", guest.SignalName(sig), s.cur.proc.PID), tid: s.cur.TID},
-		site{call: fmt.Sprintf("what process %d does then", p.PID), tid: p.PID})
 }
 
 // single reports whether p has one task.
@@ -554,7 +353,7 @@ func (c *call) reaped(q *Process, pid int, hang bool) {
 			continue
 		}
 		// Another child might have come first; one that is not waited for might have ended by now.
-		if q != nil && x.Dead && slices.Equal(o.ends[x.PID].join(o.ends[q.PID]), o.ends[x.PID]) {
+		if q != nil && q.Dead && x.Dead && slices.Equal(o.ends[x.PID].join(o.ends[q.PID]), o.ends[x.PID]) {
 			continue // it ended after q in any case
 		}
 		if !x.Dead && s.idle(x) {
@@ -563,19 +362,24 @@ func (c *call) reaped(q *Process, pid int, hang bool) {
 		o.conflict(w, site{call: fmt.Sprintf("the end of process %d", x.PID), tid: x.PID})
 		return
 	}
-	if q == nil {
+	switch {
+	case q == nil:
 		return
-	}
-	if q.Dead {
-		if !hang {
-			for _, x := range o.others(c.t.strand) { // without waiting: it might not have ended yet
-				if x.pid == q.PID {
-					o.conflict(site{call: fmt.Sprintf("the end of process %d", q.PID), tid: q.PID}, w)
-					return
-				}
+	case !q.Dead && q.News == int(unix.SIGCONT): // it goes on, and may stop again or end before this is told
+		o.conflict(w, site{call: fmt.Sprintf("what process %d does then", q.PID), tid: q.PID})
+		return
+	case !hang:
+		for _, x := range o.others(c.t.strand) { // without waiting: it might not have ended, or stopped, yet
+			if x.pid == q.PID {
+				o.conflict(site{call: fmt.Sprintf("the end of process %d", q.PID), tid: q.PID}, w)
+				return
 			}
 		}
+	}
+	if q.Dead {
 		s.waitedFor(c.t, q.PID)
+	} else {
+		o.acquire(c.t.strand, o.ends[stopKey(q.PID)])
 	}
 }
 

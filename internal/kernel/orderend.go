@@ -95,6 +95,9 @@ func (s *System) cutOff(p *Process, all bool) {
 
 // Stops says that the path ends here, though the program goes on.
 func (s *System) Stops() {
+	if !s.ended && s.cur != nil {
+		s.overtakes(s.cur.proc, Status{})
+	}
 	if s.order != nil && !s.ended && len(s.tasks) > 0 {
 		for _, t := range s.tasks {
 			if s.runnable(t) || t.Wait.Deadline != 0 {
@@ -141,6 +144,7 @@ func (s *System) stuck(t *Task) {
 		}
 	case waitFutex:
 		against(s.futexKey(t.proc.Mem, t.Wait.Addr), func(x *object) []mark { return x.writes })
+		against(s.semaphoreOf(t, t.Wait.Addr), func(x *object) []mark { return x.reads })
 	case waitChild:
 		against(fmt.Sprintf("children %d", t.proc.PID), func(x *object) []mark { return x.writes })
 	case waitSocket:

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -46,11 +47,7 @@ func (c *call) lookups(name string, changes bool, err error) {
 		cut := opens && c.opens(name)&unix.O_TRUNC != 0
 		w := c.step(name, l.path)
 		if terminal(l.path) {
-			if strings.HasPrefix(name, "open") {
-				o.write(k, "terminal", w)
-			} else {
-				o.read(k, "terminal", w)
-			}
+			o.touch(k, "terminal", strings.HasPrefix(name, "open"), w)
 		}
 		c.file(l.path, l.node, changes || made || cut || opens && l.kind == unix.S_IFIFO, w)
 		if changes || cut {
@@ -71,7 +68,7 @@ func (c *call) pollStep(name string, ep int) {
 	if f := s.files.get(ep); strings.HasPrefix(name, "epoll") && f != nil {
 		o.write(k, fmt.Sprintf("epoll %d", ep), c.step(name, "a descriptor"))
 	}
-	alone := name == "poll" && c.a[1] == 1 && c.arg32(2) < 0
+	alone := c.waitsForOne(name, ep)
 	for _, i := range s.polled {
 		f := s.files.get(i)
 		key, object := s.channel(i, false)
@@ -81,14 +78,14 @@ func (c *call) pollStep(name string, ep int) {
 		case f.tty():
 			o.read(k, "terminal", c.step(name, "a terminal"))
 		case f.Kind == filePID && alone:
-			o.acquire(k, o.ends[int(f.Count)])
+			o.acquire(k, o.ends[f.PID])
 		case f.Kind == filePID:
-			o.read(k, lifeKey(int(f.Count)), c.step(name, "a process"))
+			o.read(k, lifeKey(f.PID), c.step(name, "a process"))
 		case key == "":
 		case f.Kind == filePipe && f.In < 0 && s.roomy(i, key, pipeAtomic): // whether somebody reads it is what matters
 			o.refused(k, key, w)
 		case alone:
-			o.waited(k, key, w)
+			o.waited(k, key, !(f.Kind == filePipe && c.keeps(f.In)), w)
 		default: // which are ready by now is another matter
 			o.peek(k, key, w)
 			if to, _ := s.channel(i, true); to != key && !s.roomy(i, to, pipeAtomic) {
@@ -98,40 +95,38 @@ func (c *call) pollStep(name string, ep int) {
 	}
 }
 
-// left is how much a channel still has, of open file i, and whether messages are taken as a whole.
-func (s *System) left(i int) (n int, whole bool) {
-	switch f := s.files.get(i); f.Kind {
-	case filePipe:
-		if p := s.pipes.get(f.In); p != nil {
-			return len(p.Buf.Data), false
+// waitsForOne: the call waits until there is something to read from one file, as long as that takes, and asks for nothing else.
+func (c *call) waitsForOne(name string, ep int) bool {
+	const reads = unix.POLLIN | 0x40 // POLLRDNORM
+	events, forever := uint32(0), false
+	switch name {
+	case "poll", "ppoll":
+		if b, err := c.bytes(c.a[0], 8); err == nil && c.a[1] == 1 {
+			events = uint32(b[4]) | uint32(b[5])<<8
 		}
-	case fileSocket:
-		if x := s.socks.get(f.Sock); x != nil {
-			return x.Held, x.Type != unix.SOCK_STREAM
+		forever = name == "poll" && c.arg32(2) < 0 || name == "ppoll" && c.a[2] == 0
+	case "select", "pselect6":
+		if c.a[2] == 0 && c.a[3] == 0 {
+			events = unix.POLLIN
 		}
-	case fileEvent:
-		return int(min(f.Count, 1<<40)), false
+		forever = c.a[4] == 0
+	case "epoll_wait", "epoll_pwait":
+		if f := c.s.files.get(ep); f != nil && len(f.Watch) == 1 { // not only once, nor at edges
+			events = f.Watch[0].Events
+		}
+		forever = c.arg32(3) < 0
 	}
-	return 0, false
+	files := slices.Clone(c.s.polled)
+	slices.Sort(files)
+	return forever && events != 0 && events&^reads == 0 && len(slices.Compact(files)) == 1
 }
 
-// roomy: the channel that open file i writes to would have room for what it has, and n bytes more, even if nobody had read since the order began.
-func (s *System) roomy(i int, key string, n int) bool {
-	taken := 0
-	if x := s.order.objects[key]; x != nil {
-		taken = x.taken
-	}
-	switch f := s.files.get(i); f.Kind {
-	case filePipe:
-		p := s.pipes.get(max(f.In, f.Out))
-		return p != nil && len(p.Buf.Data)+taken+n <= p.size()
-	case fileSocket:
-		const most = 1024 // of the sender's buffer that a byte can take: it may be a packet
-		x := s.socks.get(f.Sock)
-		o := s.socks.get(x.Other)
-		return x.Other < 0 || o != nil && o.Cost+(taken+n)*most <= x.buffer()
-	}
-	return true
+// keeps: the process itself has a descriptor for writing to pipe n, which no other thread of it may close.
+func (c *call) keeps(n int) bool {
+	return c.s.lone() && slices.ContainsFunc(c.p.Fds, func(e fdEntry) bool {
+		f := c.s.files.get(e.File)
+		return e.File >= 0 && f.Kind == filePipe && f.Out == n
+	})
 }
 
 // lifeStep notes a call that finds out whether a process lives.

@@ -234,6 +234,9 @@ func (s *System) futexStep(m *mem.Space, addr uint64, wakes, timed bool, w site)
 	if o == nil || o.why != "" || !s.Watched() {
 		return
 	}
+	if s.isSemaphore(addr) && (wakes || !timed) {
+		return // these are noted by themselves
+	}
 	if s.placeOf(m, addr).space != s.objects && (s.watched() != watchAll || s.cOwns(addr) || !wakes && s.cWaits(addr, timed)) {
 		return
 	}
@@ -246,5 +249,5 @@ func (s *System) futexStep(m *mem.Space, addr uint64, wakes, timed bool, w site)
 
 // cWaits: addr is the C library's own word, at which it waits as long as it takes.
 func (s *System) cWaits(addr uint64, timed bool) bool {
-	return !timed && (s.cOwns(addr) || s.ofThread(s.order.strands[s.cur.strand].space, addr))
+	return !timed && (s.isSemaphore(addr) || s.cOwns(addr) || s.ofThread(s.order.strands[s.cur.strand].space, addr))
 }

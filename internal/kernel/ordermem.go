@@ -152,6 +152,9 @@ func (s *System) Teller(lo, hi uint64) Teller {
 	case !library(a.Back.Name):
 		return TellerProgram
 	}
+	if semaphoreSteps(site{back: a.Back, off: a.Off + lo - a.Start}, hi-lo) > 0 {
+		return TellerMixed
+	}
 	switch s.asking(site{back: a.Back, off: a.Off + lo - a.Start}, hi-lo) {
 	case 0:
 		return TellerLibrary
@@ -209,7 +212,14 @@ func (s *System) access(addr, n uint64, write bool, w site) (free bool) {
 			if s.joins(o, pid, at, write, w) {
 				return false
 			}
-			free = o.memory.touch(s, o, k, shadowKey{pid, at >> shadowBits}, at&(1<<shadowBits-1), size, write, w) && free
+			class := o.memory.touch(s, o, k, shadowKey{pid, at >> shadowBits}, at&(1<<shadowBits-1), size, write, w)
+			switch free = class <= classLibrary && free; {
+			case o.why != "":
+			case class == classSemaphore:
+				s.semaphoreStep(pid, at, addr, size, write, w)
+			case write:
+				o.forgets(pid, at, size)
+			}
 			if write && pid == 0 {
 				o.shows(k)
 			}
@@ -238,8 +248,9 @@ func (s *System) joins(o *order, pid int, at uint64, write bool, w site) bool {
 	return true
 }
 
-// touch notes an access within one page. It reports whether what is noted stands for all accesses by the same kind of code until the strand's epoch ends.
-func (h *shadow) touch(s *System, o *order, k int, key shadowKey, off, n uint64, write bool, w site) (stands bool) {
+// touch notes an access within one page. Of the class that it has, classOther and classLibrary stand for all accesses by the same kind of code until the
+// strand's epoch ends.
+func (h *shadow) touch(s *System, o *order, k int, key shadowKey, off, n uint64, write bool, w site) class {
 	if h.pages == nil {
 		h.pages, h.marks, h.sets, h.owner = map[shadowKey]*shadowPage{}, make([]mark, 1), make([]set, 1), lastOwner.Add(1)
 	}
@@ -263,7 +274,7 @@ func (h *shadow) touch(s *System, o *order, k int, key shadowKey, off, n uint64,
 	}
 	h.last = *made
 	if h.mapped(o, key.pid, key.page<<shadowBits+off, n, m); o.why != "" {
-		return false
+		return classOther
 	}
 	// Neighbouring bytes have the same sets: those that have no conflict anywhere, and what became of the one that was noted last.
 	var fine [2]int32
@@ -281,14 +292,14 @@ func (h *shadow) touch(s *System, o *order, k int, key shadowKey, off, n uint64,
 			list = &c.writes
 		}
 		if o.why != "" {
-			return false
+			return classOther
 		}
 		if *list != was || now == 0 {
 			was, now = *list, h.noted(*list, &m, o)
 		}
 		*list = now
 	}
-	return m.where.class <= classLibrary
+	return m.where.class
 }
 
 // cached is how many marks are found by their instruction's address.
@@ -360,6 +371,7 @@ const (
 	classLibraryAtomic              // the same, by an atomic instruction
 	classLibraryAdds                // the same, an addition whose result nobody reads
 	classAdds                       // such an addition, not the C library's
+	classSemaphore                  // of its semaphores: what that means stands in ordersem.go
 )
 
 // stands: what conflicts with an access of class d conflicts with one of class c.
@@ -368,13 +380,16 @@ func (c class) stands(d class) bool {
 }
 
 func (c class) trusted() bool { return c >= classLibrary && c <= classLibraryAdds }
-func (c class) atomic() bool  { return c >= classLibraryAtomic }
-func (c class) adds() bool    { return c >= classLibraryAdds }
+func (c class) atomic() bool  { return c == classLibraryAtomic || c.adds() }
+func (c class) adds() bool    { return c == classLibraryAdds || c == classAdds }
 
 // classOf looks at the instruction of w.
 func (s *System) classOf(w site) class {
 	if w.back == nil {
 		return classOther
+	}
+	if library(w.back.Name) && semaphoreSteps(w, 1) > 0 {
+		return classSemaphore
 	}
 	plain, trusted := s.plain(w.pc), library(w.back.Name) && s.asking(w, 1) == 0
 	adds := !plain && s.adds(w.pc)
@@ -406,8 +421,8 @@ func (s *System) caller() (*mem.Backing, uint64) {
 }
 
 // benign says whether two accesses without order have the same effect in either order. These have: the C library's own, of what it keeps of a thread, and
-// atomic ones of its own variables, and looks at such (locks around what is noted by itself, counters); and additions by atomic instructions of whose
-// result nothing is read.
+// atomic ones of its own variables, and looks at such (locks around what is noted by itself, counters); additions by atomic instructions of whose
+// result nothing is read; and steps of semaphores, which are noted by themselves.
 func (s *System) benign(a, b class, wrote, write bool, pid int, addr uint64) bool {
 	if a.trusted() && b.trusted() && pid != 0 {
 		if s.ofThread(pid, addr) {
@@ -417,7 +432,7 @@ func (s *System) benign(a, b class, wrote, write bool, pid int, addr uint64) boo
 			return true
 		}
 	}
-	return a.adds() && b.adds()
+	return a.adds() && b.adds() || a == classSemaphore && b == classSemaphore
 }
 
 // ofThread: addr is in what the C library keeps of a thread.

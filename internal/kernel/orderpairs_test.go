@@ -493,7 +493,7 @@ func left(s *System) string {
 		q.Actions, q.Fds = nil, nil
 		fmt.Fprintf(&b, "process %d: %+v %+v\n", p.PID, q, *p.Actions)
 		if p.Mem != nil {
-			b.WriteString(mapsText(p))
+			b.WriteString(mapsText(p, nil))
 		}
 		for fd, e := range p.Fds {
 			f := s.files.get(e.File)

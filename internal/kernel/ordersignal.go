@@ -2,11 +2,8 @@ package kernel
 
 import (
 	"fmt"
-	"slices"
 
 	"golang.org/x/sys/unix"
-
-	"symchef/internal/guest"
 )
 
 // SIGCHLD that its process ignores, as by default, interrupts nothing and runs nothing. It is seen only by who asks for it (sigpending(2),
@@ -98,19 +95,5 @@ func (c *call) segmentStep(name string) {
 	if name == "shmat" || name == "shmdt" {
 		c.thing(name, "limits", c.p.PID, false)
 		c.maps(name)
-	}
-}
-
-// interrupts notes that a timer's signal comes to p. Where a task of p does something meanwhile, and does not just wait, it might have come earlier or later.
-func (s *System) interrupts(p *Process, sig int) {
-	if !s.ordering || p.Actions[sig].ignores(sig) || !slices.ContainsFunc(s.tasks, func(t *Task) bool { return t.proc == p && t.Wait.Kind == waitNone }) {
-		return
-	}
-	a, b := site{call: "a timer's " + guest.SignalName(sig), tid: p.PID}, site{call: "what the process does when it comes", tid: p.PID}
-	switch o := s.order; {
-	case o == nil && s.unordered == "":
-		s.unordered = fmt.Sprintf("one schedule of several: %s and %s", a, b)
-	case o != nil && o.why == "":
-		o.conflict(a, b)
 	}
 }

@@ -1,8 +1,11 @@
 package kernel
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -123,7 +126,9 @@ func (s *System) nodeStat(i int) stat {
 	st := stat{Dev: overlayDev, Ino: overlayIno + uint64(i), Nlink: uint64(max(n.Nlink, 0)), Mode: n.Mode, UID: n.UID, GID: n.GID, Size: n.Size, Atime: n.Atime, Mtime: n.Mtime, Ctime: n.Ctime}
 	switch n.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		st.Size = 4096
+		if st.Size = 4096; s.cfg.World.Elsewhere { // tmpfs counts entries
+			st.Size = 40
+		}
 	case unix.S_IFLNK:
 		st.Size = int64(len(n.Target))
 		return st // it is in the inode
@@ -132,9 +137,10 @@ func (s *System) nodeStat(i int) stat {
 	return st
 }
 
-// child looks a name up in a directory.
+// child looks a name up in a directory. The path of the result is not filled in.
 func (s *System) child(p *Process, dir vnode, name string) (vnode, error) {
-	v := vnode{path: path.Join(dir.path, name)}
+	var v vnode
+	s.cost += nameCost
 	low := dir.low
 	if dir.node != 0 {
 		n := s.nodes.get(dir.node)
@@ -149,7 +155,8 @@ func (s *System) child(p *Process, dir vnode, name string) (vnode, error) {
 	if low == "" {
 		return v, nil
 	}
-	v.low = path.Join(low, name)
+	v.low = strings.TrimSuffix(low, "/") + "/" + name
+	s.moves(len(v.low))
 	st, err := s.lowerStat(p, v.low)
 	switch err {
 	case nil:
@@ -170,43 +177,41 @@ func (s *System) walk(p *Process, base, name string, follow bool) (vnode, error)
 	if !strings.HasPrefix(name, "/") {
 		name = base + "/" + name
 	}
-	root := vnode{path: "/", node: rootNode, exists: true, st: s.nodeStat(rootNode)}
-	stack := []vnode{root}
+	// The paths of what is passed are beginnings of one text, so that a walk takes as long as its way.
+	type step struct {
+		vnode
+		end int // of its path in text
+	}
+	var text []byte
+	arrived := func(v vnode) vnode {
+		s.moves(len(text))
+		v.path = cmp.Or(string(text), "/")
+		return v
+	}
+	root := vnode{node: rootNode, exists: true, st: s.nodeStat(rootNode)}
+	stack := []step{{vnode: root}}
 	rest := strings.Split(name, "/")
 	for links := 0; len(rest) > 0; {
 		c := rest[0]
 		rest = rest[1:]
 		dir := stack[len(stack)-1]
-		if c == "" || c == "." || c == ".." {
-			if !dir.exists {
-				return vnode{}, unix.ENOENT
-			}
-			if !dir.st.dir() {
-				return vnode{}, unix.ENOTDIR
-			}
+		dots := c == "" || c == "." || c == ".."
+		if err := s.mayStep(dir.vnode, c, dots); err != nil {
+			return vnode{}, err
+		}
+		if dots {
 			if c == ".." && len(stack) > 1 {
 				stack = stack[:len(stack)-1]
 			}
 			continue
 		}
-		if len(c) > unix.NAME_MAX {
-			return vnode{}, unix.ENAMETOOLONG
-		}
-		if !dir.exists {
-			return vnode{}, unix.ENOENT
-		}
-		if !dir.st.dir() {
-			return vnode{}, unix.ENOTDIR
-		}
-		if !s.search(dir) {
-			return vnode{}, unix.EACCES
-		}
-		v, err := s.child(p, dir, c)
+		v, err := s.child(p, dir.vnode, c)
 		if err != nil {
 			return vnode{}, err
 		}
+		text = append(append(text[:dir.end], '/'), c...)
 		if s.order != nil && s.calling {
-			s.order.way = append(s.order.way, v.path)
+			s.order.way = append(s.order.way, string(text))
 		}
 		if v.exists && v.st.link() && (follow || len(rest) > 0) {
 			if links++; links > 40 {
@@ -223,12 +228,29 @@ func (s *System) walk(p *Process, base, name string, follow bool) (vnode, error)
 			continue
 		}
 		// A trailing slash on a missing name is for mkdir(2) only; callers see a missing file.
-		if !v.exists && strings.Trim(strings.Join(rest, ""), "") == "" {
-			return v, nil
+		if !v.exists && !slices.ContainsFunc(rest, func(c string) bool { return c != "" }) {
+			return arrived(v), nil
 		}
-		stack = append(stack, v)
+		stack = append(stack, step{v, len(text)})
 	}
-	return stack[len(stack)-1], nil
+	last := stack[len(stack)-1]
+	text = text[:last.end]
+	return arrived(last.vnode), nil
+}
+
+// mayStep returns why a walk cannot go on from dir to the name c; dots: that is dir itself, or its parent.
+func (s *System) mayStep(dir vnode, c string, dots bool) error {
+	switch {
+	case len(c) > unix.NAME_MAX:
+		return unix.ENAMETOOLONG
+	case !dir.exists:
+		return unix.ENOENT
+	case !dir.st.dir():
+		return unix.ENOTDIR
+	case !dots && !s.search(dir):
+		return unix.EACCES
+	}
+	return nil
 }
 
 func (s *System) readlink(p *Process, v vnode) (string, error) {
@@ -243,7 +265,7 @@ func (s *System) readlink(p *Process, v vnode) (string, error) {
 
 // upperDir returns the inode of an existing directory, making those on the way to it.
 func (s *System) upperDir(p *Process, dir string) (int, error) {
-	at := vnode{path: "/", node: rootNode}
+	at := vnode{node: rootNode}
 	for _, c := range strings.Split(dir, "/") {
 		if c == "" {
 			continue
@@ -257,7 +279,7 @@ func (s *System) upperDir(p *Process, dir string) (int, error) {
 		}
 		if v.node == 0 {
 			v.node = s.nodes.add(s.owner, &inode{
-				Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: 2, Atime: v.st.Atime, Mtime: v.st.Mtime, Ctime: v.st.Ctime, Lower: v.low,
+				Mode: v.st.Mode, UID: v.st.UID, GID: v.st.GID, Nlink: int(v.st.Nlink), Atime: v.st.Atime, Mtime: v.st.Mtime, Ctime: v.st.Ctime, Lower: v.low,
 			})
 			s.setEntry(at.node, c, v.node)
 			s.copiedUp(v.low, v.node)
@@ -329,12 +351,28 @@ func (s *System) setEntry(dir int, name string, i int) {
 
 // create makes a new file named v, which must not exist.
 func (s *System) create(p *Process, v vnode, n *inode) (int, error) {
-	if len(s.nodes.rows) >= maxNodes {
-		return 0, unix.ENOSPC
-	}
-	dir, err := s.writableDir(p, v)
+	i, dir, err := s.addNode(p, v, n)
 	if err != nil {
 		return 0, err
+	}
+	s.setEntry(dir, v.name(), i)
+	s.touchDir(dir, n.Mode&unix.S_IFMT == unix.S_IFDIR, 1)
+	return i, nil
+}
+
+// nameless adds n to folder v, where it has no name.
+func (s *System) nameless(p *Process, v vnode, n *inode) (int, error) {
+	i, _, err := s.addNode(p, vnode{path: path.Join(v.path, "#")}, n)
+	return i, err
+}
+
+// addNode adds n, which belongs to p's user, for a name v in a folder that he may write to.
+func (s *System) addNode(p *Process, v vnode, n *inode) (i, dir int, err error) {
+	if len(s.nodes.rows) >= maxNodes {
+		return 0, 0, unix.ENOSPC
+	}
+	if dir, err = s.writableDir(p, v); err != nil {
+		return 0, 0, err
 	}
 	n.UID, n.GID = uint32(s.cfg.UID), uint32(s.cfg.GID)
 	n.Mtime = s.Now().wall()
@@ -345,10 +383,7 @@ func (s *System) create(p *Process, v vnode, n *inode) (int, error) {
 			n.Mode |= unix.S_ISGID
 		}
 	}
-	i := s.nodes.add(s.owner, n)
-	s.setEntry(dir, v.name(), i)
-	s.touchDir(dir, n.Mode&unix.S_IFMT == unix.S_IFDIR, 1)
-	return i, nil
+	return s.nodes.add(s.owner, n), dir, nil
 }
 
 // preload makes a file with content b at an absolute path, in place of one that is there.
@@ -385,6 +420,9 @@ func (s *System) writableDir(p *Process, v vnode) (int, error) {
 	}
 	if !s.may(d.st, 3) {
 		return 0, unix.EACCES
+	}
+	if d.node != 0 {
+		return d.node, nil
 	}
 	return s.upperDir(p, d.path)
 }
@@ -431,6 +469,43 @@ func (s *System) content(p *Process, v vnode) (mem.Bytes, error) {
 	return s.readNode(v.node, 0, int(s.nodes.get(v.node).Size)), nil
 }
 
+// beginning returns the first bytes of a regular file, at most n.
+func (s *System) beginning(p *Process, v vnode, n int) (mem.Bytes, error) {
+	if v.node == 0 {
+		b, err := s.lowerContent(p, v.low)
+		if err != nil {
+			return mem.Bytes{}, err
+		}
+		return mem.Concrete(b.Data[:min(n, len(b.Data))]), nil
+	}
+	return s.readNode(v.node, 0, n), nil
+}
+
+// mayShow says why the content of inode i cannot be mapped: what a mapping shows is a copy of the whole, as it is then, and with those that are
+// mapped it would take more memory than a process may.
+func (s *System) mayShow(i int) error {
+	most := s.cfg.MaxMemory
+	if most == 0 {
+		return nil
+	}
+	size, counted := uint64(s.nodes.get(i).Size), map[*mem.Backing]bool{}
+	for _, p := range s.procs {
+		if p.Mem == nil {
+			continue
+		}
+		for _, a := range p.Mem.Areas() {
+			if b := a.Back; b != nil && b.Copied && !counted[b] {
+				counted[b] = true
+				size += uint64(len(b.Data))
+			}
+		}
+	}
+	if size > most {
+		return unsupported(fmt.Sprintf("mappings of more than %d MiB of files that were written", most>>20))
+	}
+	return nil
+}
+
 // backing returns b as what a mapping of v shows.
 func (s *System) backing(v vnode, b mem.Bytes) *mem.Backing {
 	if v.node == 0 {
@@ -438,7 +513,7 @@ func (s *System) backing(v vnode, b mem.Bytes) *mem.Backing {
 			return k
 		}
 	}
-	return &mem.Backing{Name: v.path, Data: b.Data}
+	return &mem.Backing{Name: v.path, Data: b.Data, Copied: true}
 }
 
 // read returns up to n bytes at off.
@@ -548,6 +623,7 @@ func (s *System) sweep() {
 		}
 	}
 	s.stored = 0
+	s.passes(len(s.files.rows) + len(s.nodes.rows))
 	for i := range s.nodes.rows {
 		n := s.nodes.get(i)
 		if n != nil && n.Nlink <= 0 && !open[i] && len(n.Pages) > 0 {
@@ -555,6 +631,7 @@ func (s *System) sweep() {
 			n.Pages, n.Size, n.BaseLen = nil, 0, 0
 		}
 		if n != nil {
+			s.passes(len(n.Pages))
 			s.stored += n.space()
 		}
 	}

@@ -9,6 +9,19 @@ import (
 
 // Process descriptors, pidfd_open(2). Process numbers are never given twice, so the number stands for the process.
 
+type pidFile struct{ plainKind }
+
+func (pidFile) traits() trait { return opaque }
+
+func (pidFile) stat(_ *System, f *file) stat { return nameless(f, 0o600) }
+
+func (pidFile) ready(s *System, f *file) uint32 {
+	if p := s.process(f.PID); p != nil && !p.Dead {
+		return 0
+	}
+	return unix.POLLIN
+}
+
 func (c *call) sysPidfdOpen() (uint64, error) {
 	pid := c.arg32(0)
 	switch {
@@ -19,7 +32,7 @@ func (c *call) sysPidfdOpen() (uint64, error) {
 	case c.s.process(pid) == nil:
 		return 0, unix.ESRCH
 	}
-	f := &file{Kind: filePID, Flags: unix.O_RDWR | int(c.a[1])&unix.O_NONBLOCK, Path: "anon_inode:[pidfd]", Count: uint64(pid)}
+	f := &file{Kind: filePID, Flags: unix.O_RDWR | int(c.a[1])&unix.O_NONBLOCK, Path: "anon_inode:[pidfd]", PID: pid}
 	return c.open(f, true)
 }
 
@@ -30,7 +43,7 @@ func (c *call) pidOf(fd int) (int, error) {
 		return 0, err
 	}
 	if f.Kind == filePID {
-		return int(f.Count), nil
+		return f.PID, nil
 	}
 	if pid, err := strconv.Atoi(strings.TrimPrefix(f.Path, "/proc/")); f.Kind == fileDir && err == nil {
 		return pid, nil
@@ -48,12 +61,12 @@ func (c *call) sysPidfdSendSignal() (uint64, error) {
 	}
 	info, err := c.signalArg(1)
 	switch p := c.s.process(pid); {
-	case err != nil:
-		return 0, err
 	case c.a[2] != 0:
 		return 0, unsupported("a siginfo of one's own")
 	case p == nil:
 		return 0, unix.ESRCH
+	case err != nil:
+		return 0, err
 	case info.Sig != 0:
 		c.s.post(nil, p, info)
 	}

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"encoding/binary"
-	"math"
 
 	"golang.org/x/sys/unix"
 
@@ -56,6 +55,76 @@ func (c *call) setPipeSize(i, n int) (uint64, error) {
 	return uint64(size), nil
 }
 
+// pipeFile is an end of a pipe, or of a FIFO, maybe both.
+type pipeFile struct{ plainKind }
+
+func (pipeFile) takes(s *System, f *file) uint64 {
+	if f.In < 0 {
+		return 0
+	}
+	return uint64(len(s.pipes.get(f.In).Buf.Data))
+}
+
+func (pipeFile) held(s *System, f *file) (int, error) {
+	return len(s.pipes.get(max(f.In, f.Out)).Buf.Data), nil
+}
+
+func (pipeFile) stat(s *System, f *file) stat {
+	if f.Node != 0 {
+		return s.nodeStat(f.Node)
+	}
+	return s.ownNameless(f, unix.S_IFIFO|0o600)
+}
+
+func (pipeFile) ready(s *System, f *file) (r uint32) {
+	if f.In >= 0 {
+		p := s.pipes.get(f.In)
+		if len(p.Buf.Data) > 0 {
+			r |= unix.POLLIN
+		}
+		if p.Writers == 0 && (p.Node == 0 || f.Since != uint64(p.Opened[1])) {
+			r |= unix.POLLHUP
+		}
+	}
+	if f.Out >= 0 {
+		p := s.pipes.get(f.Out)
+		if len(p.Buf.Data) <= p.size()-pipeAtomic {
+			r |= unix.POLLOUT
+		}
+		if p.Readers == 0 {
+			r |= unix.POLLERR
+		}
+	}
+	return r
+}
+
+func (pipeFile) activity(s *System, f *file) (n int) {
+	if f.In >= 0 {
+		n = s.pipes.get(f.In).Wakes[0]
+	}
+	if f.Out >= 0 {
+		n += s.pipes.get(f.Out).Wakes[1]
+	}
+	return n
+}
+
+func (pipeFile) closed(s *System, f *file) {
+	if f.In >= 0 {
+		s.pipe(f.In).Readers--
+		s.pipe(f.In).Wakes[1]++
+		s.dropPipe(f.In)
+	}
+	if f.Out >= 0 {
+		s.pipe(f.Out).Writers--
+		s.pipe(f.Out).Wakes[0]++
+		s.dropPipe(f.Out)
+	}
+}
+
+func (pipeFile) sound(s *System, f *file) bool {
+	return (f.In == -1 || s.pipes.get(f.In) != nil) && (f.Out == -1 || s.pipes.get(f.Out) != nil)
+}
+
 func (s *System) dropPipe(i int) {
 	if p := s.pipes.get(i); p.Readers == 0 && p.Writers == 0 {
 		s.pipes.del(i)
@@ -69,6 +138,9 @@ func (c *call) sysPipe2() (uint64, error) { return c.pipe2(int(c.a[1])) }
 func (c *call) pipe2(flags int) (uint64, error) {
 	if flags&^(unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_DIRECT) != 0 {
 		return 0, unix.EINVAL
+	}
+	if _, err := c.freePair(); err != nil {
+		return 0, err
 	}
 	if err := c.room(c.a[0], 8); err != nil {
 		return 0, err
@@ -101,7 +173,10 @@ func (c *call) pair(a, b *file, cloexec bool, addr uint64, undo func()) (uint64,
 	return 0, c.put(addr, m[:])
 }
 
-func (c *call) readPipe(i int, f *file, n int) (mem.Bytes, error) {
+func (pipeFile) read(c *call, i int, f *file, _ int64, n int) (mem.Bytes, error) {
+	if f.In < 0 {
+		return mem.Bytes{}, unix.EBADF
+	}
 	p := c.s.pipes.get(f.In)
 	have := len(p.Buf.Data)
 	switch {
@@ -126,7 +201,10 @@ func (c *call) readPipe(i int, f *file, n int) (mem.Bytes, error) {
 	return mem.Bytes{}, c.waitFile(i, unix.POLLIN)
 }
 
-func (c *call) writePipe(i int, f *file, b mem.Bytes) (uint64, error) {
+func (pipeFile) write(c *call, i int, f *file, _ int64, b mem.Bytes) (uint64, error) {
+	if f.Out < 0 {
+		return 0, unix.EBADF
+	}
 	p := c.s.pipes.get(f.Out)
 	n, done, free := len(b.Data), c.was.Done, p.size()-len(p.Buf.Data)
 	if n == 0 {
@@ -155,58 +233,4 @@ func (c *call) writePipe(i int, f *file, b mem.Bytes) (uint64, error) {
 		return 0, unix.EAGAIN
 	}
 	return uint64(done), nil
-}
-
-func (c *call) sysEventfd() (uint64, error) { return c.eventfd(0) }
-func (c *call) sysEventfd2() (uint64, error) {
-	return c.eventfd(int(c.a[1]))
-}
-
-func (c *call) eventfd(flags int) (uint64, error) {
-	if flags&^(unix.EFD_CLOEXEC|unix.EFD_NONBLOCK|unix.EFD_SEMAPHORE) != 0 {
-		return 0, unix.EINVAL
-	}
-	f := &file{Kind: fileEvent, Flags: unix.O_RDWR | flags&unix.O_NONBLOCK, Path: "anon_inode:[eventfd]",
-		Count: c.a[0] & 0xffffffff, Sem: flags&unix.EFD_SEMAPHORE != 0}
-	return c.open(f, flags&unix.EFD_CLOEXEC != 0)
-}
-
-func (c *call) readEvent(i int, f *file, n int) (mem.Bytes, error) {
-	switch {
-	case n < 8:
-		return mem.Bytes{}, unix.EINVAL
-	case f.Count > 0:
-		v := f.Count
-		if f.Sem {
-			v = 1
-		}
-		e := c.s.file(i)
-		if e.Count == math.MaxUint64-1 {
-			e.Wakes++
-		}
-		e.Count -= v
-		return mem.Concrete(binary.LittleEndian.AppendUint64(nil, v)), nil
-	case f.Flags&unix.O_NONBLOCK != 0:
-		return mem.Bytes{}, unix.EAGAIN
-	}
-	return mem.Bytes{}, c.waitFile(i, unix.POLLIN)
-}
-
-func (c *call) writeEvent(i int, f *file, b mem.Bytes) (uint64, error) {
-	if len(b.Data) < 8 {
-		return 0, unix.EINVAL
-	}
-	v := binary.LittleEndian.Uint64(b.Data)
-	switch {
-	case v == math.MaxUint64:
-		return 0, unix.EINVAL
-	case f.Count+v >= f.Count && f.Count+v < math.MaxUint64:
-		e := c.s.file(i)
-		e.Count += v
-		e.Wakes++
-		return 8, nil
-	case f.Flags&unix.O_NONBLOCK != 0:
-		return 0, unix.EAGAIN
-	}
-	return 0, c.waitFile(i, unix.POLLOUT)
 }

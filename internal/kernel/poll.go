@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +20,20 @@ type epollWatch struct {
 	Data     uint64
 	Off      bool // EPOLLONESHOT fired
 	Told     int  // EPOLLET: what activity was, and one, when it was last told
+}
+
+// epollFile is an epoll instance, epoll(7).
+type epollFile struct{ plainKind }
+
+func (epollFile) traits() trait { return opaque | still }
+
+func (epollFile) stat(_ *System, f *file) stat { return nameless(f, 0o600) }
+
+func (epollFile) ready(s *System, f *file) uint32 {
+	if slices.ContainsFunc(f.Watch, func(w epollWatch) bool { return s.fires(w) != 0 }) {
+		return unix.POLLIN
+	}
+	return 0
 }
 
 // waitFile blocks until file i has one of the events.
@@ -53,62 +66,7 @@ func (s *System) readiness(i int) uint32 {
 	if f == nil {
 		return unix.POLLNVAL
 	}
-	switch f.Kind {
-	case fileSocket:
-		return s.sockReady(f.Sock)
-	case filePipe:
-		var r uint32
-		if f.In >= 0 {
-			p := s.pipes.get(f.In)
-			if len(p.Buf.Data) > 0 {
-				r |= unix.POLLIN
-			}
-			if p.Writers == 0 && (p.Node == 0 || f.Count != uint64(p.Opened[1])) {
-				r |= unix.POLLHUP
-			}
-		}
-		if f.Out >= 0 {
-			p := s.pipes.get(f.Out)
-			if len(p.Buf.Data) <= p.size()-pipeAtomic {
-				r |= unix.POLLOUT
-			}
-			if p.Readers == 0 {
-				r |= unix.POLLERR
-			}
-		}
-		return r
-	case fileStdin:
-		if f.Off < int64(len(s.stdin.Data)) {
-			return unix.POLLIN | unix.POLLHUP
-		}
-		return unix.POLLHUP
-	case fileOut, fileErr:
-		return unix.POLLOUT
-	case fileTTY, fileMaster:
-		return s.ttyReady(f)
-	case fileEvent:
-		var r uint32
-		if f.Count > 0 {
-			r |= unix.POLLIN
-		}
-		if f.Count < math.MaxUint64-1 {
-			r |= unix.POLLOUT
-		}
-		return r
-	case filePID:
-		if p := s.process(int(f.Count)); p != nil && !p.Dead {
-			return 0
-		}
-		return unix.POLLIN
-	case fileEpoll:
-		for _, w := range f.Watch {
-			if s.fires(w) != 0 {
-				return unix.POLLIN
-			}
-		}
-		return 0
-	}
-	return unix.POLLIN | unix.POLLOUT
+	return f.kind().ready(s, f)
 }
 
 // fires returns the events that watch w has to tell.
@@ -125,24 +83,7 @@ func (s *System) fires(w epollWatch) uint32 {
 // activity counts what happened to file i that would wake a task which polls it.
 func (s *System) activity(i int) int {
 	f := s.files.get(i)
-	switch f.Kind {
-	case fileSocket:
-		return s.socks.get(f.Sock).Wakes
-	case filePipe:
-		n := 0
-		if f.In >= 0 {
-			n = s.pipes.get(f.In).Wakes[0]
-		}
-		if f.Out >= 0 {
-			n += s.pipes.get(f.Out).Wakes[1]
-		}
-		return n
-	case fileEvent:
-		return f.Wakes
-	case fileTTY, fileMaster:
-		return s.ttys.get(f.In).Wakes
-	}
-	return 0
+	return f.kind().activity(s, f)
 }
 
 // deadline turns a relative timeout into the deadline of this call, which a
@@ -291,12 +232,12 @@ func (c *call) selectFds(d Time, forever bool) (uint64, error) {
 			if set == nil || set[fd/8]>>(fd%8)&1 == 0 {
 				continue
 			}
-			i, _, err := c.fd(fd)
+			i, f, err := c.anyFd(fd)
 			if err != nil {
 				return 0, err
 			}
 			fds = append(fds, waitFd{i, want[k]})
-			if c.s.ready(i)&want[k] != 0 {
+			if f.Kind == filePath || c.s.ready(i)&want[k] != 0 { // what cannot be polled is ready for all (POLLNVAL)
 				out[k][fd/8] |= 1 << (fd % 8)
 				count++
 			}
@@ -347,10 +288,7 @@ func (c *call) sysEpollCtl() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if e.Kind == filePath || f.Kind == filePath {
-		return 0, unix.EBADF
-	}
-	if !f.polls() {
+	if f.has(seeks) {
 		return 0, unix.EPERM
 	}
 	if e.Kind != fileEpoll || ep == i {
@@ -383,15 +321,6 @@ func (c *call) sysEpollCtl() (uint64, error) {
 		return 0, unix.EINVAL
 	}
 	return 0, nil
-}
-
-// polls reports whether readiness of f is more than always: file_can_poll in include/linux/poll.h.
-func (f *file) polls() bool {
-	switch f.Kind {
-	case fileLower, fileNode, fileDir, fileNull, fileZero, fileFull:
-		return false
-	}
-	return true
 }
 
 // unwatch makes epoll instance ep forget file i.

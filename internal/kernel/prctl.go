@@ -1,6 +1,10 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"cmp"
+
+	"golang.org/x/sys/unix"
+)
 
 // prctl is what prctl(2) sets and tells of a process; there, threads have some of it each.
 type prctl struct {
@@ -14,38 +18,43 @@ type prctl struct {
 
 const defaultSlack = 50000
 
-func (c *call) sysPrctl() (uint64, error) {
-	p := &c.p.Prctl
-	flag := func(v bool) (uint64, error) {
-		if v {
-			return 1, nil
+// prctls are the operations of prctl(2), by number; arg is the first argument.
+var prctls = map[uint64]func(c *call, p *prctl, arg uint64) (uint64, error){
+	unix.PR_SET_NAME: func(c *call, _ *prctl, arg uint64) (uint64, error) {
+		var name []byte
+		for len(name) < 15 { // no more is looked at
+			b, err := c.bytes(arg+uint64(len(name)), 1)
+			if err != nil {
+				return 0, err
+			}
+			if b[0] == 0 {
+				break
+			}
+			name = append(name, b[0])
 		}
+		c.p.Comm = string(name)
 		return 0, nil
-	}
-	switch arg := c.a[1]; c.a[0] {
-	case unix.PR_SET_NAME:
-		n, err := c.str(arg, 16, 0)
-		if err != nil && err != unix.Errno(0) {
-			return 0, err
-		}
-		c.p.Comm = n[:min(15, len(n))]
-	case unix.PR_GET_NAME:
+	},
+	unix.PR_GET_NAME: func(c *call, _ *prctl, arg uint64) (uint64, error) {
 		return 0, c.put(arg, append([]byte(c.p.Comm), make([]byte, 16-len(c.p.Comm))...))
-	case unix.PR_SET_PDEATHSIG:
+	},
+	unix.PR_SET_PDEATHSIG: func(_ *call, p *prctl, arg uint64) (uint64, error) {
 		if arg > numSignals {
 			return 0, unix.EINVAL
 		}
 		p.DeathSig = int(arg)
-	case unix.PR_GET_PDEATHSIG:
-		return 0, c.put32(arg, uint32(p.DeathSig))
-	case unix.PR_SET_DUMPABLE:
+		return 0, nil
+	},
+	unix.PR_GET_PDEATHSIG: func(c *call, p *prctl, arg uint64) (uint64, error) { return 0, c.put32(arg, uint32(p.DeathSig)) },
+	unix.PR_SET_DUMPABLE: func(_ *call, p *prctl, arg uint64) (uint64, error) {
 		if arg > 1 {
 			return 0, unix.EINVAL
 		}
 		p.Undumpable = arg == 0
-	case unix.PR_GET_DUMPABLE:
-		return flag(!p.Undumpable)
-	case unix.PR_SET_KEEPCAPS:
+		return 0, nil
+	},
+	unix.PR_GET_DUMPABLE: func(_ *call, p *prctl, _ uint64) (uint64, error) { return flagOf(!p.Undumpable), nil },
+	unix.PR_SET_KEEPCAPS: func(c *call, p *prctl, arg uint64) (uint64, error) {
 		if arg > 1 {
 			return 0, unix.EINVAL
 		}
@@ -53,42 +62,55 @@ func (c *call) sysPrctl() (uint64, error) {
 			return 0, unix.EPERM
 		}
 		p.KeepCaps = arg == 1
-	case unix.PR_GET_KEEPCAPS:
-		return flag(p.KeepCaps)
-	case unix.PR_SET_NO_NEW_PRIVS:
+		return 0, nil
+	},
+	unix.PR_GET_KEEPCAPS: func(_ *call, p *prctl, _ uint64) (uint64, error) { return flagOf(p.KeepCaps), nil },
+	unix.PR_SET_NO_NEW_PRIVS: func(c *call, p *prctl, arg uint64) (uint64, error) {
 		if arg != 1 || c.a[2] != 0 || c.a[3] != 0 || c.a[4] != 0 {
 			return 0, unix.EINVAL
 		}
 		p.NoNew = true
-	case unix.PR_GET_NO_NEW_PRIVS:
+		return 0, nil
+	},
+	unix.PR_GET_NO_NEW_PRIVS: func(c *call, p *prctl, arg uint64) (uint64, error) {
 		if arg != 0 || c.a[2] != 0 || c.a[3] != 0 || c.a[4] != 0 {
 			return 0, unix.EINVAL
 		}
-		return flag(p.NoNew || c.s.cfg.World.Sandbox)
-	case unix.PR_SET_TIMERSLACK:
-		p.Slack = arg
-		if int64(arg) <= 0 {
-			p.Slack = 0
-		}
-	case unix.PR_GET_TIMERSLACK:
-		if p.Slack == 0 {
-			return defaultSlack, nil
-		}
-		return p.Slack, nil
-	case unix.PR_SET_CHILD_SUBREAPER:
+		return flagOf(p.NoNew || c.s.cfg.World.Sandbox), nil
+	},
+	unix.PR_SET_TIMERSLACK: func(_ *call, p *prctl, arg uint64) (uint64, error) {
+		p.Slack = uint64(max(int64(arg), 0))
+		return 0, nil
+	},
+	unix.PR_GET_TIMERSLACK: func(_ *call, p *prctl, _ uint64) (uint64, error) {
+		return cmp.Or(p.Slack, defaultSlack), nil
+	},
+	unix.PR_SET_CHILD_SUBREAPER: func(_ *call, p *prctl, arg uint64) (uint64, error) {
 		p.Reaper = arg != 0
-	case unix.PR_GET_CHILD_SUBREAPER:
-		v, _ := flag(p.Reaper)
-		return 0, c.put32(arg, uint32(v))
-	case unix.PR_GET_SECCOMP:
+		return 0, nil
+	},
+	unix.PR_GET_CHILD_SUBREAPER: func(c *call, p *prctl, arg uint64) (uint64, error) { return 0, c.put32(arg, uint32(flagOf(p.Reaper))) },
+	unix.PR_GET_SECCOMP: func(c *call, _ *prctl, _ uint64) (uint64, error) {
 		if c.s.cfg.World.Sandbox {
 			return 2, nil
 		}
-	case unix.PR_GET_TSC:
-		return 0, c.put32(arg, unix.PR_TSC_ENABLE)
-	case unix.PR_GET_TIMING:
-	default:
-		return 0, unix.EINVAL
+		return 0, nil
+	},
+	unix.PR_GET_TSC:    func(c *call, _ *prctl, arg uint64) (uint64, error) { return 0, c.put32(arg, unix.PR_TSC_ENABLE) },
+	unix.PR_GET_TIMING: func(*call, *prctl, uint64) (uint64, error) { return 0, nil },
+}
+
+// flagOf is 1 or 0.
+func flagOf(v bool) uint64 {
+	if v {
+		return 1
 	}
-	return 0, nil
+	return 0
+}
+
+func (c *call) sysPrctl() (uint64, error) {
+	if do := prctls[c.a[0]]; do != nil {
+		return do(c, &c.p.Prctl, c.a[1])
+	}
+	return 0, c.lacks(unix.EINVAL)
 }

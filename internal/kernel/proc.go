@@ -3,7 +3,6 @@ package kernel
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"symchef/internal/guest"
+	"symchef/internal/ir"
 )
 
 // devices are the character devices of /dev with their numbers (null(4), full(4), random(4), tty(4)).
@@ -28,29 +28,53 @@ var devLinks = map[string]string{
 	"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
 }
 
-// procFixed are the files of /proc with one content for all guests.
-var procFixed = map[string]string{
-	"/proc/cpuinfo": "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 26\nmodel name\t: SymChef x86-64-v2 processor\nstepping\t: 5\n" +
-		"cpu cores\t: 1\nflags\t\t: fpu tsc cx8 cmov clflush mmx fxsr sse sse2 syscall nx lm pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm\nclflush size\t: 64\n" +
-		"address sizes\t: 36 bits physical, 48 bits virtual\n\n",
-	"/proc/meminfo": "MemTotal:        4194304 kB\nMemFree:         4194304 kB\nMemAvailable:    4194304 kB\n" +
-		"Buffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n",
-	"/proc/filesystems":                   "\text4\nnodev\tproc\nnodev\ttmpfs\n",
-	"/proc/stat":                          "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n",
-	"/proc/loadavg":                       "0.00 0.00 0.00 1/1 1000\n",
-	"/proc/version":                       "Linux version " + unameRelease + " (symchef)\n",
-	"/proc/sys/kernel/osrelease":          unameRelease + "\n",
-	"/proc/sys/kernel/ostype":             "Linux\n",
-	"/proc/sys/kernel/hostname":           unameNode + "\n",
-	"/proc/sys/kernel/ngroups_max":        "65536\n",
-	"/proc/sys/kernel/pid_max":            "4194304\n",
-	"/proc/sys/kernel/cap_last_cap":       "40\n",
-	"/proc/sys/kernel/randomize_va_space": "0\n",
-	"/proc/sys/vm/overcommit_memory":      "0\n",
-	"/proc/sys/vm/max_map_count":          "65530\n",
-	"/proc/sys/fs/pipe-max-size":          "1048576\n",
-	"/proc/sys/net/core/somaxconn":        "4096\n",
-	bootID:                                "5e0f3c52-8a3e-4c0e-8d6c-3b7c55c0b9a4\n",
+// procFixed are the files of /proc and /sys with one content for all guests, and another on another host: everything that hosts do not share.
+var procFixed = map[string][2]string{
+	"/proc/cpuinfo": {processorText(0, "model\t\t: 26\nmodel name\t: SymChef x86-64-v2 processor\nstepping\t: 5\ncpu cores\t: 1\nflags\t\t: "+cpuFlags+" lahf_lm"),
+		strings.ReplaceAll(elsewhereCPUs, "GenuineIntel", "AuthenticAMD")},
+	"/proc/meminfo": {"MemTotal:        4194304 kB\nMemFree:         4194304 kB\nMemAvailable:    4194304 kB\n" + memInfoRest,
+		"MemTotal:       12582912 kB\nMemFree:        12582912 kB\nMemAvailable:   12582912 kB\n" + memInfoRest},
+	"/proc/filesystems":                   {"\text4\nnodev\tproc\nnodev\ttmpfs\n", "\txfs\nnodev\tproc\nnodev\ttmpfs\nnodev\tsysfs\n"},
+	"/proc/stat":                          {"cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n", "cpu  700 0 90 8000 0 0 0 0 0 0\ncpu0 200 0 30 3000 0 0 0 0 0 0\ncpu1 250 0 30 2500 0 0 0 0 0 0\ncpu2 250 0 30 2500 0 0 0 0 0 0\n"},
+	"/proc/loadavg":                       {"0.00 0.00 0.00 1/1 1000\n", "0.71 0.52 0.33 2/99 7000\n"},
+	"/proc/version":                       {"Linux version " + unameRelease + " (symchef)\n", "Linux version " + elsewhereRelease + " (elsewhere)\n"},
+	"/proc/swaps":                         {swapsHead, swapsHead + "/dev/sda2                               partition\t1048572\t\t0\t\t-2\n"},
+	"/proc/sys/kernel/osrelease":          {unameRelease + "\n", elsewhereRelease + "\n"},
+	"/proc/sys/kernel/ostype":             {"Linux\n", "Linux\n"},
+	"/proc/sys/kernel/hostname":           {unameNode + "\n", elsewhereNode + "\n"},
+	"/proc/sys/kernel/ngroups_max":        {"65536\n", "65536\n"}, // NGROUPS_MAX
+	"/proc/sys/kernel/pid_max":            {"4194304\n", "32768\n"},
+	"/proc/sys/kernel/threads-max":        {"31398\n", "95623\n"},
+	"/proc/sys/kernel/cap_last_cap":       {"40\n", "37\n"},
+	"/proc/sys/kernel/randomize_va_space": {"0\n", "2\n"},
+	"/proc/sys/vm/overcommit_memory":      {"0\n", "1\n"},
+	"/proc/sys/vm/max_map_count":          {"65530\n", "1048576\n"},
+	"/proc/sys/fs/file-max":               {"9223372036854775807\n", "404711\n"},
+	"/proc/sys/fs/nr_open":                {"1048576\n", "1073741816\n"},
+	"/proc/sys/fs/pipe-max-size":          {"1048576\n", "2097152\n"},
+	"/proc/sys/net/core/somaxconn":        {"4096\n", "128\n"},
+	"/sys/devices/system/cpu/online":      {"0\n", "0-2\n"},
+	"/sys/devices/system/cpu/possible":    {"0\n", "0-3\n"},
+	"/sys/devices/system/cpu/present":     {"0\n", "0-2\n"},
+	bootID:                                {"5e0f3c52-8a3e-4c0e-8d6c-3b7c55c0b9a4\n", "0c7e2f6e-51b3-4f0a-9d53-6a1f0f8f2b11\n"},
+}
+
+const (
+	cpuFlags     = "fpu tsc cx8 cmov clflush mmx fxsr sse sse2 syscall nx lm pni ssse3 cx16 sse4_1 sse4_2 popcnt"
+	memInfoRest  = "Buffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n"
+	swapsHead    = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+	elsewhereCPU = "model\t\t: 15\nmodel name\t: A processor elsewhere\nstepping\t: 11\ncpu cores\t: 3\nflags\t\t: fpu tsc cx8 cmov clflush mmx fxsr sse sse2 syscall nx lm"
+)
+
+var elsewhereCPUs = processorText(0, elsewhereCPU) + processorText(1, elsewhereCPU) + processorText(2, elsewhereCPU)
+
+// v3CPU is /proc/cpuinfo of ir.V3.
+var v3CPU = processorText(0, "model\t\t: 60\nmodel name\t: SymChef x86-64-v3 processor\nstepping\t: 3\ncpu cores\t: 1\nflags\t\t: "+cpuFlags+
+	" fma movbe xsave avx f16c lahf_lm abm bmi1 avx2 bmi2")
+
+// processorText is what /proc/cpuinfo says of processor n.
+func processorText(n int, what string) string {
+	return fmt.Sprintf("processor\t: %d\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n%s\nclflush size\t: 64\naddress sizes\t: 36 bits physical, 48 bits virtual\n\n", n, what)
 }
 
 const bootID = "/proc/sys/kernel/random/boot_id"
@@ -71,9 +95,6 @@ var procMade = map[string]func(*System) string{
 // procNames are the names of procFixed and procMade.
 var procNames = slices.Concat(slices.Sorted(maps.Keys(procFixed)), []string{"/proc/uptime", "/proc/sys/kernel/random/uuid"})
 
-// procSelf are the files of /proc/PID.
-var procSelf = []string{"auxv", "cmdline", "comm", "cwd", "environ", "exe", "fd", "limits", "maps", "mounts", "root", "stat", "statm", "status"}
-
 func synthetic(p string) bool {
 	return under(p, "/dev") || under(p, "/proc") || under(p, "/sys")
 }
@@ -82,22 +103,40 @@ func under(p, dir string) bool {
 	return p == dir || len(p) > len(dir) && p[len(dir)] == '/' && strings.HasPrefix(p, dir)
 }
 
-// procOf splits a path below /proc/PID: the process, and the rest.
-func (s *System) procOf(at string) (*Process, string, bool) {
+// procOf splits a path below /proc/PID or /proc/PID/task/TID: the process, the task, and the rest.
+func (s *System) procOf(at string) (p *Process, tid int, tail string, ok bool) {
 	rest, ok := strings.CutPrefix(at, "/proc/")
 	if !ok {
-		return nil, "", false
+		return nil, 0, "", false
 	}
 	head, tail, _ := strings.Cut(rest, "/")
 	for _, p := range s.procs {
-		if strconv.Itoa(p.PID) == head {
-			return p, tail, true
+		if strconv.Itoa(p.PID) != head {
+			continue
 		}
+		if name, more, _ := strings.Cut(taskPart(tail), "/"); name != "" {
+			for _, t := range s.tasksOf(p) {
+				if strconv.Itoa(t.TID) == name {
+					return p, t.TID, more, true
+				}
+			}
+		}
+		return p, p.PID, tail, true
 	}
-	return nil, "", false
+	return nil, 0, "", false
+}
+
+// taskPart is what comes behind task/ in a path below /proc/PID.
+func taskPart(tail string) string {
+	rest, _ := strings.CutPrefix(tail, "task/")
+	if rest == tail {
+		return ""
+	}
+	return rest
 }
 
 func (s *System) synthStat(p *Process, at string) (stat, error) {
+	s.askedFile(at)
 	st := stat{Dev: overlayDev + 2, Ino: fnv(at), Nlink: 1, Atime: Epoch, Mtime: Epoch, Ctime: Epoch}
 	dir := func() (stat, error) {
 		st.Mode, st.Nlink = unix.S_IFDIR|0o555, 2
@@ -133,7 +172,7 @@ func (s *System) synthStat(p *Process, at string) (stat, error) {
 			st.Mode = unix.S_IFLNK | 0o777
 			return st, nil
 		}
-		return stat{}, unix.ENOENT
+		return s.beyondStat(p, at, st)
 	}
 	for _, f := range procNames {
 		switch {
@@ -144,22 +183,24 @@ func (s *System) synthStat(p *Process, at string) (stat, error) {
 			return dir()
 		}
 	}
-	if _, tail, ok := s.procOf(at); ok {
+	if q, _, tail, ok := s.procOf(at); ok {
 		switch {
-		case tail == "" || tail == "fd":
+		case tail == "" || slices.Contains(procDirs, tail):
 			return dir()
-		case tail == "exe" || tail == "cwd" || tail == "root" || strings.HasPrefix(tail, "fd/"):
+		case slices.Contains(procLinks, tail) || strings.HasPrefix(tail, "fd/") || strings.HasPrefix(tail, "ns/"):
 			if _, err := s.synthLink(p, at); err != nil {
 				return stat{}, err
 			}
 			st.Mode = unix.S_IFLNK | 0o777
 			return st, nil
 		}
-		for _, n := range procSelf {
-			if n == tail {
-				st.Mode = unix.S_IFREG | 0o444
-				return st, nil
-			}
+		if f, ok := procFiles[tail]; ok {
+			st.Mode = unix.S_IFREG | f.mode
+			return st, nil
+		}
+		if q.openAs(s, "fdinfo/", tail) != nil {
+			st.Mode = unix.S_IFREG | 0o400
+			return st, nil
 		}
 	}
 	return s.beyondStat(p, at, st)
@@ -180,70 +221,44 @@ func (s *System) synthLink(p *Process, at string) (string, error) {
 	case "/proc/thread-self":
 		return fmt.Sprintf("%d/task/%d", p.PID, s.cur.TID), nil
 	}
-	q, tail, ok := s.procOf(at)
+	q, _, tail, ok := s.procOf(at)
 	if !ok || q.Dead {
-		return "", unix.ENOENT
+		return s.beyondLink(p, at)
 	}
-	switch p = q; tail {
+	switch tail {
 	case "exe":
-		return p.Exe, nil
+		return q.Exe, nil
 	case "cwd":
-		return p.Cwd, nil
+		return q.Cwd, nil
 	case "root":
 		return "/", nil
 	}
-	if n, ok := strings.CutPrefix(tail, "fd/"); ok {
-		if fd, err := strconv.Atoi(n); err == nil && fd >= 0 && fd < len(p.Fds) && p.Fds[fd].File >= 0 {
-			return s.files.get(p.Fds[fd].File).Path, nil
+	if f := q.openAs(s, "fd/", tail); f != nil {
+		return f.Path, nil
+	}
+	if name, ok := strings.CutPrefix(tail, "ns/"); ok {
+		if to, ok := s.namespace(name); ok {
+			return to, nil
 		}
 	}
-	if to, err := os.Readlink(s.beyond(p, at)); err == nil {
-		return to, nil
-	}
-	return "", unix.ENOENT
+	return s.beyondLink(p, at)
 }
 
 func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
+	s.askedFile(at)
 	var names []string
-	switch q, tail, self := s.procOf(at); {
+	switch q, tid, tail, self := s.procOf(at); {
 	case at == "/dev":
-		for n := range devices {
-			if n != "symchef" { // it is there for whoever knows
-				names = append(names, n)
-			}
-		}
-		for n := range devLinks {
-			names = append(names, n)
-		}
-		names = append(names, "shm", "pts")
+		names = slices.Concat(slices.Collect(maps.Keys(devices)), slices.Collect(maps.Keys(devLinks)), []string{"shm", "pts"})
+		names = slices.DeleteFunc(names, func(n string) bool { return n == "symchef" }) // it is there for whoever knows
 	case at == "/dev/pts":
 		for i := range s.ttys.rows {
 			names = append(names, strconv.Itoa(i))
 		}
-	case self && tail == "":
-		names = slices.Clone(procSelf)
-	case self && tail == "fd":
-		for i, f := range q.Fds {
-			if f.File >= 0 && s.files.get(f.File).Kind != fileDevice { // which no native run has
-				names = append(names, strconv.Itoa(i))
-			}
-		}
+	case self:
+		names = s.processDir(q, tid, at, tail)
 	default:
-		seen := map[string]bool{}
-		for _, f := range procNames {
-			if rest, ok := strings.CutPrefix(f, at+"/"); ok {
-				seen[strings.SplitN(rest, "/", 2)[0]] = true
-			}
-		}
-		if at == "/proc" {
-			seen["self"], seen["mounts"] = true, true
-			for _, q := range s.procs {
-				seen[strconv.Itoa(q.PID)] = true
-			}
-		}
-		for n := range seen {
-			names = append(names, n)
-		}
+		names = s.procDir(at)
 	}
 	names = append(names, s.beyondDir(p, at)...)
 	slices.Sort(names)
@@ -257,46 +272,73 @@ func (s *System) synthDir(p *Process, at string) ([]dirent, error) {
 	return out, nil
 }
 
+// processDir are the names in the folder at tail below that of task tid of q, at.
+func (s *System) processDir(q *Process, tid int, at, tail string) (names []string) {
+	switch tail {
+	case "":
+		names = slices.Concat(slices.Collect(maps.Keys(procFiles)), procDirs, procLinks)
+		if taskPart(strings.TrimPrefix(at, fmt.Sprintf("/proc/%d/", q.PID))) == strconv.Itoa(tid) { // in which there is no other
+			names = slices.DeleteFunc(names, func(n string) bool { return n == "task" })
+		}
+	case "task":
+		for _, t := range s.tasksOf(q) {
+			names = append(names, strconv.Itoa(t.TID))
+		}
+	case "ns":
+		for _, n := range namespaces {
+			names = append(names, n[0])
+		}
+	case "fd", "fdinfo":
+		for i, f := range q.Fds {
+			if f.File >= 0 && s.files.get(f.File).Kind != fileDevice { // which no native run has
+				names = append(names, strconv.Itoa(i))
+			}
+		}
+	default:
+		return s.procDir(at)
+	}
+	return names
+}
+
+// procDir are the names in a folder of /proc that is no process's.
+func (s *System) procDir(at string) (names []string) {
+	for _, f := range procNames {
+		if rest, ok := strings.CutPrefix(f, at+"/"); ok {
+			names = append(names, strings.SplitN(rest, "/", 2)[0])
+		}
+	}
+	if at == "/proc" {
+		names = append(names, "self", "mounts")
+		for _, q := range s.procs {
+			names = append(names, strconv.Itoa(q.PID))
+		}
+	}
+	return names
+}
+
 // synthText returns the content of a made-up regular file; proc(5).
 func (s *System) synthText(at string) ([]byte, error) {
-	if t, ok := s.cfg.World.host().proc[at]; ok {
-		return []byte(t), nil
+	if at == "/proc/cpuinfo" && s.Processor() == ir.V3 && s.cfg.World.hostNumber() == 0 {
+		return []byte(v3CPU), nil
+	}
+	if t, ok := procFixed[at]; ok {
+		return []byte(t[s.cfg.World.hostNumber()]), nil
 	}
 	if f := procMade[at]; f != nil {
 		return []byte(f(s)), nil
 	}
-	p, tail, ok := s.procOf(at)
+	p, tid, tail, ok := s.procOf(at)
 	if !ok && s.cfg.World.Beyond {
 		return []byte("elsewhere\n"), nil
 	}
 	if !ok {
 		return nil, unix.ENOENT
 	}
-	switch tail {
-	case "mounts":
-		return []byte(s.cfg.World.host().mounts), nil
-	case "limits":
-		return []byte(p.Limits.text()), nil
-	case "maps":
-		if p.Mem == nil {
-			return nil, nil
-		}
-		return []byte(mapsText(p)), nil
-	case "comm":
-		return []byte(p.Comm + "\n"), nil
-	case "cmdline":
-		return []byte(strings.Join(p.Argv, "\x00") + "\x00"), nil
-	case "environ":
-		return []byte(strings.Join(p.Env, "\x00") + "\x00"), nil
-	case "stat":
-		return fmt.Appendf(nil, "%d (%s) %c %d %d %d 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-			p.PID, p.Comm, s.procState(p), p.Parent, p.Group, p.Session), nil
-	case "statm":
-		n := 1000 * s.cfg.World.pace()
-		return fmt.Appendf(nil, "%d %d 500 100 0 500 0\n", n, n), nil
-	case "status":
-		return fmt.Appendf(nil, "Name:\t%s\nState:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\nUid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nThreads:\t1\n",
-			p.Comm, procStates[s.procState(p)], p.PID, p.PID, p.Parent, s.cfg.UID, s.cfg.UID, s.cfg.UID, s.cfg.UID, s.cfg.GID, s.cfg.GID, s.cfg.GID, s.cfg.GID), nil
+	if f, ok := procFiles[tail]; ok {
+		return []byte(f.text(s, p, tid)), nil
+	}
+	if f := p.openAs(s, "fdinfo/", tail); f != nil {
+		return []byte(s.fdinfoText(f)), nil
 	}
 	if s.cfg.World.Beyond {
 		return []byte("elsewhere\n"), nil
@@ -304,8 +346,22 @@ func (s *System) synthText(at string) ([]byte, error) {
 	return nil, unix.EACCES
 }
 
-func mapsText(p *Process) string {
+// openAs is the file that is open at N in p, where tail is prefix and N.
+func (p *Process) openAs(s *System, prefix, tail string) *file {
+	if n, ok := strings.CutPrefix(tail, prefix); ok {
+		if fd, err := strconv.Atoi(n); err == nil && fd >= 0 && fd < len(p.Fds) && p.Fds[fd].File >= 0 {
+			return s.files.get(p.Fds[fd].File)
+		}
+	}
+	return nil
+}
+
+// mapsText is /proc/PID/maps; each line is followed by what more says of an area of so many bytes.
+func mapsText(p *Process, more func(size uint64) string) string {
 	var b strings.Builder
+	if p.Mem == nil {
+		return ""
+	}
 	for _, a := range p.Mem.Areas() {
 		mode := []byte("---p")
 		for i, c := range []struct {
@@ -328,6 +384,9 @@ func mapsText(p *Process) string {
 			line = fmt.Sprintf("%-73s%s", line, a.Name)
 		}
 		b.WriteString(line + "\n")
+		if more != nil {
+			b.WriteString(more(a.End - a.Start))
+		}
 	}
 	return b.String()
 }

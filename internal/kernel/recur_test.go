@@ -14,7 +14,7 @@ import (
 
 // notRecurring are the fields of a System that Recurs does not compare as such, with the reason.
 var notRecurring = map[string]string{
-	"Retired": "time", "calls": "time, and no more once the device is open", "opened": "time",
+	"Retired": "time", "cost": "time", "calls": "time, and no more once the device is open", "opened": "time",
 	"looked": "compared first", "entered": "compared where there are several tasks", "waits": "only the order of waits matters",
 	"owner": "of the fork", "cfg": "shared by all forks", "host": "shared by all forks", "terms": "of the machine",
 	"procs": "one by one", "tasks": "one by one", "cur": "one of tasks", "ended": "it has not", "objects": "memory", "stdin": "does not change",

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,7 @@ func lua(t *testing.T, script string) kernel.Config {
 	t.Helper()
 	path, err := exec.LookPath("lua5.4")
 	if err != nil {
-		t.Skip("no lua5.4")
+		t.Skip("skipped: no lua5.4")
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		t.Fatal(err)
@@ -152,5 +153,68 @@ func TestRevalidate(t *testing.T) {
 	}
 	if kernel.NewHost().Revalidate(list) == nil {
 		t.Error("a changed file was not noticed")
+	}
+}
+
+// What a system has of another snapshot's memory need not be stored again, and is the same when it is loaded.
+func TestSnapshotOnAnother(t *testing.T) {
+	cfg := lua(t, script)
+	whole, err := kernel.Boot(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := machine.New(expr.New())
+	m.Run(whole, &machine.Facts{}, 700_000)
+	open := func(data []byte, err error) *kernel.Stored {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := kernel.Open(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	load := func(st, base *kernel.Stored) *kernel.System {
+		t.Helper()
+		sys, err := st.System(base, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sys
+	}
+	base := open(whole.Marshal())
+	sys := load(base, nil)
+	for _, more := range []uint64{0, 1000, 200_000} {
+		if more > 0 {
+			m.Run(sys, &machine.Facts{}, more)
+		}
+		st, full := open(sys.MarshalOn(base)), open(sys.Marshal())
+		small, large := len(st.Memory().Data), len(full.Memory().Data)
+		if more == 0 && small > 0 || small*2 > large {
+			t.Errorf("after %d instructions %d bytes of %d are stored", more, small, large)
+		}
+		if _, err := st.System(nil, cfg); err == nil {
+			t.Error("loaded without its base")
+		}
+		if _, err := st.System(full, cfg); more > 0 && err == nil {
+			t.Error("loaded on another base")
+		}
+		back := load(st, base)
+		again, err1 := back.MarshalOn(base)
+		before, err2 := sys.MarshalOn(base)
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(again, before) {
+			t.Errorf("after %d instructions: stored again, %d and %d bytes differ (%v)", more, len(again), len(before), err)
+		}
+		if at, differs := back.CurrentProcess().Mem.Differs(sys.CurrentProcess().Mem); differs {
+			t.Errorf("after %d instructions: another byte at %#x", more, at)
+		}
+		sys = back
+	}
+	finish(t, sys)
+	finish(t, whole)
+	if sys.Retired != whole.Retired || !bytes.Equal(sys.Stdout().Data, whole.Stdout().Data) || sys.ExitStatus() != whole.ExitStatus() {
+		t.Errorf("%d and %d instructions\n%s\n%s", sys.Retired, whole.Retired, sys.Stdout().Data, whole.Stdout().Data)
 	}
 }

@@ -75,6 +75,12 @@ func (s *System) share(i int) (uint64, error) {
 
 // readNode returns up to count bytes at off of inode i.
 func (s *System) readNode(i int, off int64, count int) mem.Bytes {
+	s.moves(int(max(0, min(int64(count), s.nodes.get(i).Size-off))))
+	return s.peekNode(i, off, count)
+}
+
+// peekNode is readNode for who is no task: nothing is counted.
+func (s *System) peekNode(i int, off int64, count int) mem.Bytes {
 	n := s.nodes.get(i)
 	if n.Obj == 0 {
 		return n.read(off, count)
@@ -88,6 +94,7 @@ func (s *System) readNode(i int, off int64, count int) mem.Bytes {
 
 // writeNode stores b at off of inode i, growing the file. Require: it ends below maxFile.
 func (s *System) writeNode(i int, off int64, b mem.Bytes) {
+	s.moves(len(b.Data))
 	n := s.inode(i)
 	if n.Obj == 0 {
 		n.write(s.owner, off, b)

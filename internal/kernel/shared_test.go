@@ -95,14 +95,7 @@ func TestSharedSnapshot(t *testing.T) {
 	if err := m.CurrentProcess().Mem.Write(a+5, []byte("tail")); err != nil {
 		t.Fatal(err)
 	}
-	data, err := m.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := Unmarshal(data, *m.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := m.reloaded()
 	o := &machine{System: back, t: t, top: m.top}
 	o.must(18, fd, o.data([]byte("q")), 1, 3)
 	if got := o.peek(b, 9); !bytes.Equal(got, []byte("abcq\x00tail")) {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -92,6 +93,7 @@ func (s *System) post(t *Task, p *Process, info siginfo) {
 	} else {
 		pending, infos = &p.Pending, &p.Infos
 	}
+	rests := s.rests(p, info.Sig)
 	if !p.Dead {
 		s.jobControl(p, info.Sig)
 	}
@@ -100,7 +102,7 @@ func (s *System) post(t *Task, p *Process, info siginfo) {
 	}
 	ignored := p.Actions[info.Sig].ignores(info.Sig)
 	if ignored && info.Sig == int(unix.SIGCONT) {
-		s.signalled(p, t, info.Sig) // whether it has stopped by then is another matter
+		s.signalled(p, t, info.Sig, rests) // whether it has stopped by then is another matter
 	}
 	if p.Dead || ignored && !s.blockedBy(t, p, info.Sig) {
 		return
@@ -108,13 +110,34 @@ func (s *System) post(t *Task, p *Process, info siginfo) {
 	if info.Sig == int(unix.SIGCHLD) && ignored {
 		// seen only by who looks for it: childTells
 	} else if info.Code <= 0 && info.PID != 0 && info.Code != siTimer || info.Sig == int(unix.SIGCHLD) || info.Code == 0x80 && info.Sig != int(unix.SIGALRM) {
-		s.signalled(p, t, info.Sig)
+		s.signalled(p, t, info.Sig, rests)
 	}
 	if *pending&bit(info.Sig) != 0 && info.Sig < 32 {
 		return
 	}
+	if p.Doom == 0 && s.dooms(t, p, info.Sig) {
+		p.Doom = info.Sig
+	}
 	*pending |= bit(info.Sig)
 	*infos = append(slices.Clone(*infos), info)
+}
+
+// withCore are the signals that write a core, signal(7).
+var withCore = bit(int(unix.SIGQUIT)) | bit(int(unix.SIGILL)) | bit(int(unix.SIGTRAP)) | bit(int(unix.SIGABRT)) | bit(int(unix.SIGBUS)) |
+	bit(int(unix.SIGFPE)) | bit(int(unix.SIGSEGV)) | bit(int(unix.SIGXCPU)) | bit(int(unix.SIGXFSZ)) | bit(int(unix.SIGSYS))
+
+// dooms reports whether a signal to task t, or to process p if that is nil, ends p whatever comes later: it is deadly, and there is a task to take it that has
+// nothing else to look at (complete_signal and wants_signal in kernel/signal.c).
+func (s *System) dooms(t *Task, p *Process, sig int) bool {
+	if !p.Actions[sig].deadly(sig) || withCore&bit(sig) != 0 {
+		return false
+	}
+	return slices.ContainsFunc(s.tasks, func(u *Task) bool {
+		if u.proc != p || t != nil && u != t || u.Mask&bit(sig) != 0 {
+			return false
+		}
+		return sig == int(unix.SIGKILL) || p.Stop == 0 && (u == s.cur || (u.Pending|p.Pending)&^u.Mask == 0)
+	})
 }
 
 // jobControl is what sending a signal does whatever its disposition: SIGCONT and SIGKILL continue a stopped process, SIGCONT takes
@@ -154,6 +177,7 @@ func (s *System) jobControl(p *Process, sig int) {
 func (s *System) stop(p *Process, sig int) {
 	p.Stop, p.News = sig, sig
 	s.tellParent(p)
+	s.stopped(p)
 }
 
 // tellParent sends the parent of p, which was stopped or continued, SIGCHLD.
@@ -194,13 +218,21 @@ func (s *System) orphaned(group, session int) bool {
 	return true
 }
 
-// freeOrphans hangs up the groups with stopped processes that the end of p has orphaned: its own and those of its children.
-func (s *System) freeOrphans(p *Process) {
+// freeOrphans hangs up the groups with stopped processes that the end of p has orphaned: its own and those of its children left, as far as p held them to
+// another group of its session (kill_orphaned_pgrp in kernel/exit.c).
+func (s *System) freeOrphans(p *Process, left []*Process) {
 	var groups []int
-	for _, q := range s.procs {
-		if q.Stop != 0 && !q.Dead && !slices.Contains(groups, q.Group) && (q.Group == p.Group || q.Parent == p.PID || q.Parent == 1) && s.orphaned(q.Group, q.Session) {
-			groups = append(groups, q.Group)
+	add := func(member, parent *Process) {
+		g := member.Group
+		stopped := func(q *Process) bool { return q.Group == g && q.Stop != 0 && !q.Dead }
+		if parent != nil && parent.Group != g && parent.Session == member.Session && !slices.Contains(groups, g) &&
+			slices.ContainsFunc(s.procs, stopped) && s.orphaned(g, member.Session) {
+			groups = append(groups, g)
 		}
+	}
+	add(p, s.process(p.Parent))
+	for _, q := range left {
+		add(q, p)
 	}
 	for _, g := range groups {
 		s.signalGroup(g, unix.SIGHUP)
@@ -249,6 +281,10 @@ func (s *System) deliver(t *Task) (out Outcome, stop bool) {
 		if t.proc.Dead {
 			return out, false
 		}
+		if sig := t.proc.Doom; sig != 0 {
+			s.endProcess(t.proc, Status{Signal: sig})
+			return out, false
+		}
 		allowed := ^t.Mask
 		if t.Wait.Kind == waitSignal { // what rt_sigtimedwait(2) waits for goes to it
 			allowed &^= t.Wait.Addr
@@ -258,6 +294,10 @@ func (s *System) deliver(t *Task) (out Outcome, stop bool) {
 			return out, false
 		}
 		a := t.proc.Actions[info.Sig]
+		if t.HasSaved && !a.ignores(info.Sig) {
+			others := t.Wait.Deadline != 0 || len(t.Wait.Fds) > 0 && len(s.tasks) > 1
+			s.takes(t, info, ^t.Mask, others)
+		}
 		switch {
 		case a.ignores(info.Sig):
 			continue
@@ -338,6 +378,38 @@ const (
 	redZone   = 128
 )
 
+// Where a frame's floating point state is one of XSAVE, words that FXSAVE leaves free say so, and so does one behind it (asm/sigcontext.h,
+// struct _fpx_sw_bytes).
+const (
+	frameXFlag   = 1   // UC_FP_XSTATE, of uc_flags
+	frameMagic   = 464 // then the size with the last word, the parts, and the size without
+	frameMagic1  = 0x46505853
+	frameMagic2  = 0x46505845
+	frameXSize   = cpu.XSize + 4
+	frameXLegacy = 3 // the parts of a state without those words: x87 and SSE
+)
+
+// fpState is the floating point state of t as a frame has it.
+func (s *System) fpState(c *cpu.CPU) []byte {
+	if s.Processor() != ir.V3 {
+		return c.FXSave()
+	}
+	b, le := c.XSave(), binary.LittleEndian
+	le.PutUint32(b[frameMagic:], frameMagic1)
+	le.PutUint32(b[frameMagic+4:], frameXSize)
+	le.PutUint64(b[frameMagic+8:], cpu.XAll)
+	le.PutUint32(b[frameMagic+16:], cpu.XSize)
+	return le.AppendUint32(b, frameMagic2)
+}
+
+// fpSize is its size in bytes.
+func (s *System) fpSize() uint64 {
+	if s.Processor() != ir.V3 {
+		return cpu.FXSize
+	}
+	return frameXSize
+}
+
 // frameOrder is the order of registers in struct sigcontext.
 var frameOrder = [16]ir.Slot{ir.R8, ir.R9, ir.R10, ir.R11, ir.R12, ir.R13, ir.R14, ir.R15,
 	ir.RDI, ir.RSI, ir.RBP, ir.RBX, ir.RDX, ir.RAX, ir.RCX, ir.RSP}
@@ -391,28 +463,73 @@ func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 	if a.Flags&saRestorer == 0 {
 		return unsupported("a signal handler without SA_RESTORER")
 	}
-	if t.Wait.Kind != waitNone {
-		if n := t.Wait.Done; n > 0 {
-			c.PC += 2
-			c.Set(ir.RAX, uint64(n))
-		} else if !(t.Wait.Restart && a.Flags&saRestart != 0) {
-			if w := t.Wait; w.Kind == waitSleep && w.Addr != 0 {
-				left := w.Deadline - min(w.Deadline, s.Now())
-				_ = t.proc.Mem.WriteU(w.Addr, uint64(left/1e9), 8)
-				_ = t.proc.Mem.WriteU(w.Addr+8, uint64(left%1e9), 8)
-			}
-			c.PC += 2
-			c.Set(ir.RAX, ^uint64(unix.EINTR)+1)
-		}
-		s.forgetWait(t)
-	}
+	s.interruptWait(t, a)
 	sp := c.R[ir.RSP] - redZone
 	if a.Flags&saOnStack != 0 && t.AltStack.Size != 0 && !t.AltStack.holds(c.R[ir.RSP]) {
 		sp = t.AltStack.Addr + t.AltStack.Size
 	}
-	fp := (sp - cpu.FXSize) &^ 63
+	fp := (sp - s.fpSize()) &^ 63
 	frame := (fp-frameSize)&^15 - 8
 
+	m := t.proc.Mem
+	if !m.Mapped(frame, fp+s.fpSize()-frame, guest.ProtWrite) {
+		s.endProcess(t.proc, Status{Signal: int(unix.SIGSEGV)})
+		return nil
+	}
+	regs, fx := mem.Concrete(t.frame(a, info, fp)), mem.Concrete(s.fpState(c))
+	if len(fx.Data) > cpu.FXSize {
+		regs.Data[frameUC] |= frameXFlag
+	}
+	if symbolic {
+		s.addTerms(c, &regs, &fx)
+	}
+	_ = m.WriteSym(frame, regs)
+	_ = m.WriteSym(fp, fx)
+
+	t.Mask |= a.Mask &^ unblockable
+	if a.Flags&saNoDefer == 0 {
+		t.Mask |= bit(info.Sig)
+	}
+	if a.Flags&saResetHand != 0 {
+		actions := *t.proc.Actions
+		actions[info.Sig].Handler = sigDfl
+		t.proc.Actions = &actions
+	}
+	c.Set(ir.RDI, uint64(info.Sig))
+	c.Set(ir.RSI, frame+frameInfo)
+	c.Set(ir.RDX, frame+frameUC)
+	c.Set(ir.RAX, 0)
+	c.Set(ir.RSP, frame)
+	c.Set(ir.DF, 0)
+	c.PC = a.Handler
+	s.exposed(t.proc)
+	return nil
+}
+
+// interruptWait ends the call in which t waits, for a handler that a describes: it has moved bytes, or is made again, or fails with EINTR.
+func (s *System) interruptWait(t *Task, a sigaction) {
+	c, w := &t.CPU, t.Wait
+	switch {
+	case w.Kind == waitNone:
+		return
+	case w.Done > 0:
+		c.PC += 2
+		c.Set(ir.RAX, uint64(w.Done))
+	case !w.Restart || a.Flags&saRestart == 0:
+		if w.Kind == waitSleep && w.Addr != 0 {
+			left := w.Deadline - min(w.Deadline, s.Now())
+			_ = t.proc.Mem.WriteU(w.Addr, uint64(left/1e9), 8)
+			_ = t.proc.Mem.WriteU(w.Addr+8, uint64(left%1e9), 8)
+		}
+		c.PC += 2
+		c.Set(ir.RAX, ^uint64(unix.EINTR)+1)
+	}
+	s.forgetWait(t)
+}
+
+// frame is the frame of a signal (struct rt_sigframe) of t, with its floating point state at fp. The mask that sigsuspend(2) has put aside goes into it.
+func (t *Task) frame(a sigaction, info siginfo, fp uint64) []byte {
+	c := &t.CPU
 	le := binary.LittleEndian
 	b := make([]byte, frameSize)
 	le.PutUint64(b, a.Restorer)
@@ -437,57 +554,71 @@ func (s *System) enterHandler(t *Task, a sigaction, info siginfo) error {
 	le.PutUint64(b[frameFP:], fp)
 	le.PutUint64(b[frameMask:], mask)
 	copy(b[frameInfo:], info.encode())
-	m := t.proc.Mem
-	if !m.Mapped(frame, fp+cpu.FXSize-frame, guest.ProtWrite) {
-		s.endProcess(t.proc, Status{Signal: int(unix.SIGSEGV)})
-		return nil
-	}
-	regs, fx := mem.Concrete(b), mem.Concrete(c.FXSave())
-	if symbolic {
-		regs.Sym, fx.Sym = make([]expr.Ref, frameSize), make([]expr.Ref, cpu.FXSize)
-		for i, slot := range frameOrder {
-			s.put(regs, frameRegs+8*i, 8, c, slot)
-		}
-		flags := s.terms.Flags(c, cpu.FlagsFixed|c.R[ir.DF]&1<<10)
-		copy(regs.Sym[frameRegs+136:], s.terms.Split(c.RFLAGS(), flags).Sym)
-		for i := range 8 {
-			phys := ir.FPR + ir.Slot(2*((int(c.R[ir.FTop])+i)&7))
-			s.put(fx, 32+16*i, 8, c, phys)
-			s.put(fx, 40+16*i, 2, c, phys+1)
-		}
-		for i := range 32 {
-			s.put(fx, 160+8*i, 8, c, ir.X0+ir.Slot(i))
-		}
-	}
-	_ = m.WriteSym(frame, regs)
-	_ = m.WriteSym(fp, fx)
-
-	t.Mask |= a.Mask &^ unblockable
-	if a.Flags&saNoDefer == 0 {
-		t.Mask |= bit(info.Sig)
-	}
-	if a.Flags&saResetHand != 0 {
-		actions := *t.proc.Actions
-		actions[info.Sig].Handler = sigDfl
-		t.proc.Actions = &actions
-	}
-	c.Set(ir.RDI, uint64(info.Sig))
-	c.Set(ir.RSI, frame+frameInfo)
-	c.Set(ir.RDX, frame+frameUC)
-	c.Set(ir.RAX, 0)
-	c.Set(ir.RSP, frame)
-	c.Set(ir.DF, 0)
-	c.PC = a.Handler
-	return nil
+	return b
 }
 
-// fxrstor loads what fxsave laid out. Require: the x87 part is concrete.
-func (s *System) fxrstor(t *Task, b mem.Bytes) {
-	c := &t.CPU
-	c.FXRestore(b.Data)
-	for i := range 32 {
-		s.get(b, 160+8*i, c, ir.X0+ir.Slot(i))
+// addTerms puts the symbolic registers of c into a frame, regs, and its floating point state, fx.
+func (s *System) addTerms(c *cpu.CPU, regs, fx *mem.Bytes) {
+	regs.Sym, fx.Sym = make([]expr.Ref, frameSize), make([]expr.Ref, len(fx.Data))
+	for i, slot := range frameOrder {
+		s.put(*regs, frameRegs+8*i, 8, c, slot)
 	}
+	flags := s.terms.Flags(c, cpu.FlagsFixed|c.R[ir.DF]&1<<10)
+	copy(regs.Sym[frameRegs+136:], s.terms.Split(c.RFLAGS(), flags).Sym)
+	for i := range 8 {
+		phys := ir.FPR + ir.Slot(2*((int(c.R[ir.FTop])+i)&7))
+		s.put(*fx, 32+16*i, 8, c, phys)
+		s.put(*fx, 40+16*i, 2, c, phys+1)
+	}
+	for i := range 32 {
+		s.put(*fx, 160+8*i, 8, c, ir.X0+ir.Slot(i))
+		if len(fx.Data) > cpu.FXSize {
+			s.put(*fx, cpu.XUpper+8*i, 8, c, ir.Y0+ir.Slot(i))
+		}
+	}
+}
+
+// restoreFP loads what fpState laid out. Require: the x87 part and what says which parts there are is concrete.
+func (s *System) restoreFP(t *Task, b mem.Bytes) {
+	c := &t.CPU
+	if s.Processor() != ir.V3 {
+		c.FXRestore(b.Data)
+		for i := range 32 {
+			s.get(b, 160+8*i, c, ir.X0+ir.Slot(i))
+		}
+		return
+	}
+	c.XRestore(b.Data)
+	parts := uint64(frameXLegacy)
+	if len(b.Data) > cpu.FXSize {
+		parts = binary.LittleEndian.Uint64(b.Data[cpu.XParts:])
+	}
+	for i := range 32 {
+		if parts&2 != 0 {
+			s.get(b, 160+8*i, c, ir.X0+ir.Slot(i))
+		}
+		if parts&4 != 0 {
+			s.get(b, cpu.XUpper+8*i, c, ir.Y0+ir.Slot(i))
+		}
+	}
+}
+
+// frameFPState reads the floating point state of a frame, at fp: of XSAVE if its words say so, else of FXSAVE.
+func (c *call) frameFPState(fp uint64) (mem.Bytes, error) {
+	concrete := [][2]uint64{{0, 160}, {frameMagic, cpu.FXSize}}
+	if c.s.Processor() != ir.V3 {
+		concrete = concrete[:1]
+	}
+	b, err := c.partly(fp, cpu.FXSize, concrete...)
+	le := binary.LittleEndian
+	if err != nil || c.s.Processor() != ir.V3 || le.Uint32(b.Data[frameMagic:]) != frameMagic1 {
+		return b, err
+	}
+	x, err := c.partly(fp, frameXSize, append(concrete, [2]uint64{cpu.XParts, cpu.XUpper}, [2]uint64{cpu.XSize, frameXSize})...)
+	if err == nil && le.Uint32(x.Data[cpu.XSize:]) != frameMagic2 || err == unix.EFAULT {
+		return b, nil
+	}
+	return x.Slice(0, cpu.XSize), err
 }
 
 // sigreturn(2): general and vector registers may be symbolic, what else the frame holds may not.
@@ -508,7 +639,7 @@ func (c *call) sysRtSigreturn() (uint64, error) {
 	fp := le.Uint64(b.Data[frameFP:])
 	var fx mem.Bytes
 	if fp != 0 {
-		if fx, err = c.partly(fp, cpu.FXSize, [2]uint64{0, 160}); err == unix.EFAULT {
+		if fx, err = c.frameFPState(fp); err == unix.EFAULT {
 			return 0, c.segv()
 		} else if err != nil {
 			return 0, err
@@ -521,7 +652,7 @@ func (c *call) sysRtSigreturn() (uint64, error) {
 	regs.PC = le.Uint64(b.Data[pc:])
 	regs.SetRFLAGS(le.Uint64(b.Data[frameRegs+136:]))
 	if fp != 0 {
-		c.s.fxrstor(c.t, fx)
+		c.s.restoreFP(c.t, fx)
 	}
 	c.t.Mask = le.Uint64(b.Data[frameMask:]) &^ unblockable
 	return 0, newContext
@@ -560,19 +691,26 @@ func (c *call) sysRtSigaction() (uint64, error) {
 		}
 	}
 	old := c.p.Actions[sig]
-	if c.a[2] != 0 {
-		if err := c.put64(c.a[2], old.Handler, old.Flags, old.Restorer, old.Mask); err != nil {
-			return 0, err
-		}
+	if w != nil {
+		c.setAction(sig, sigaction{w[0], w[1], w[2], w[3] &^ unblockable})
 	}
-	if w == nil {
-		return 0, nil
+	if c.a[2] != 0 { // behind the change, which is made though this may fail
+		return 0, c.put64(c.a[2], old.Handler, old.Flags, old.Restorer, old.Mask)
 	}
+	return 0, nil
+}
+
+// setAction changes what the process does at a signal.
+func (c *call) setAction(sig int, to sigaction) {
+	old := c.p.Actions[sig]
 	if sig == int(unix.SIGCHLD) {
 		c.seesChild("rt_sigaction")
 	}
 	n := *c.p.Actions
-	n[sig] = sigaction{w[0], w[1], w[2], w[3] &^ unblockable}
+	n[sig] = to
+	if a := n[sig]; a.ignores(sig) != old.ignores(sig) || a.deadly(sig) != old.deadly(sig) && c.s.lets(c.p, coming{sig: sig}) {
+		c.against("rt_sigaction", bit(sig))
+	}
 	c.p.Actions = &n
 	if n[sig].ignores(sig) { // what is pending is discarded
 		drop := func(pending *uint64, infos *[]siginfo) {
@@ -586,7 +724,6 @@ func (c *call) sysRtSigaction() (uint64, error) {
 			}
 		}
 	}
-	return 0, nil
 }
 
 func (c *call) sysRtSigprocmask() (uint64, error) {
@@ -610,17 +747,17 @@ func (c *call) sysRtSigprocmask() (uint64, error) {
 			return 0, unix.EINVAL
 		}
 	}
-	if c.a[2] != 0 {
-		if err := c.put64(c.a[2], c.t.Mask); err != nil {
-			return 0, err
-		}
-	}
+	old := c.t.Mask
 	c.t.Mask = mask &^ unblockable
+	if c.a[2] != 0 { // behind the change, which is made though this may fail
+		return 0, c.put64(c.a[2], old)
+	}
 	return 0, nil
 }
 
 func (c *call) sysRtSigpending() (uint64, error) {
 	c.seesChild("rt_sigpending")
+	c.against("rt_sigpending", c.t.Mask)
 	return 0, c.put64(c.a[0], (c.t.Pending|c.p.Pending)&c.t.Mask)
 }
 
@@ -654,6 +791,7 @@ func (c *call) masked(addr uint64, call func() (uint64, error)) (uint64, error) 
 	}
 	v, err := call()
 	if _, waits := err.(blocked); !waits {
+		c.against("a wait with another mask", c.t.Saved&^c.t.Mask)
 		c.t.Mask, c.t.HasSaved = c.t.Saved, false
 	}
 	return v, err
@@ -668,10 +806,18 @@ func (c *call) sysRtSigtimedwait() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if set&bit(int(unix.SIGCHLD)) != 0 {
+	waits := forever && c.waitsForChild(set)
+	if set&bit(int(unix.SIGCHLD)) != 0 && !waits {
 		c.seesChild("rt_sigtimedwait")
 	}
+	if !forever {
+		c.against("rt_sigtimedwait", set)
+	}
 	if info, ok := c.t.take(set &^ unblockable); ok {
+		c.s.takes(c.t, info, set, false)
+		if waits && info.Sig == int(unix.SIGCHLD) {
+			c.toldOf(info.PID)
+		}
 		if c.a[1] != 0 {
 			if err := c.put(c.a[1], info.encode()); err != nil {
 				return 0, err
@@ -722,11 +868,6 @@ func (c *call) sysSigaltstack() (uint64, error) {
 		case n.Size < 2048:
 			return 0, unix.ENOMEM
 		}
-		if c.a[1] != 0 {
-			if err := c.room(c.a[1], 24); err != nil {
-				return 0, err
-			}
-		}
 		c.t.AltStack = n
 	}
 	if c.a[1] != 0 {
@@ -735,6 +876,8 @@ func (c *call) sysSigaltstack() (uint64, error) {
 	return 0, nil
 }
 
+// signalArg is the signal of argument i and what goes with it; the error counts where there is someone to send it to (check_kill_permission in
+// kernel/signal.c).
 func (c *call) signalArg(i int) (siginfo, error) {
 	sig := c.arg32(i)
 	if sig < 0 || sig > numSignals {
@@ -745,9 +888,6 @@ func (c *call) signalArg(i int) (siginfo, error) {
 
 func (c *call) sysKill() (uint64, error) {
 	info, err := c.signalArg(1)
-	if err != nil {
-		return 0, err
-	}
 	pid, found := c.arg32(0), false
 	if p := c.s.processOf(pid); pid > 0 && p != nil {
 		pid = p.PID
@@ -761,9 +901,9 @@ func (c *call) sysKill() (uint64, error) {
 		}
 	}
 	if !found {
-		return 0, c.killHost(pid)
+		return 0, cmp.Or(c.killHost(pid), err)
 	}
-	return 0, nil
+	return 0, err
 }
 
 // killHost is kill for a process outside: the parent, which is the user's, and the host's first, which is the superuser's. Neither minds.
@@ -778,39 +918,33 @@ func (c *call) killHost(pid int) error {
 }
 
 func (c *call) sysTgkill() (uint64, error) {
-	info, err := c.signalArg(2)
-	if err != nil {
-		return 0, err
-	}
 	if c.arg32(0) <= 0 || c.arg32(1) <= 0 {
 		return 0, unix.EINVAL
 	}
-	return c.tkill(c.arg32(0), c.arg32(1), info)
+	return c.tkill(c.arg32(0), c.arg32(1), 2)
 }
 
 func (c *call) sysTkill() (uint64, error) {
-	info, err := c.signalArg(1)
-	if err != nil {
-		return 0, err
-	}
 	if c.arg32(0) <= 0 {
 		return 0, unix.EINVAL
 	}
-	return c.tkill(0, c.arg32(0), info)
+	return c.tkill(0, c.arg32(0), 1)
 }
 
-func (c *call) tkill(tgid, tid int, info siginfo) (uint64, error) {
+// tkill sends the signal of argument i to a task, of process tgid if that is not 0.
+func (c *call) tkill(tgid, tid, i int) (uint64, error) {
+	info, err := c.signalArg(i)
 	info.Code = -6 // SI_TKILL
 	for _, t := range c.s.tasks {
 		if t.TID == tid && (tgid == 0 || t.proc.PID == tgid) {
 			if info.Sig != 0 {
 				c.s.post(t, nil, info)
 			}
-			return 0, nil
+			return 0, err
 		}
 	}
 	if p := c.s.process(tid); p != nil && (tgid == 0 || tgid == tid) { // a zombie
-		return 0, nil
+		return 0, err
 	}
 	return 0, unix.ESRCH
 }

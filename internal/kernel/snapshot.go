@@ -2,11 +2,14 @@ package kernel
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -18,22 +21,42 @@ import (
 	"symchef/internal/mem"
 )
 
-// A snapshot is a header, then the gob encoding of an image, then the memory of its spaces. Host files and
+// A snapshot is a header, then the gob encoding of an image, then from the next page on the memory of its spaces, which whoever loads it uses where it
+// stands. Memory that another snapshot has, the base, need not be stored again. Host files and
 // virtual trees are named, not stored: whoever loads a snapshot checks first
 // that they have not changed (Revalidate).
 
 // snapMagic begins a snapshot; its last byte is the version of image.
-const snapMagic = "SYMCHEFK\x05"
+const snapMagic = "SYMCHEFK\x08"
 
 const snapHeader = len(snapMagic) + 4 + 8 // CRC-32C of what comes behind it, and the size of the encoding, little endian
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
+// Stored is a snapshot that is whole.
+type Stored struct {
+	id     string
+	image  []byte
+	memory *mem.Backing
+}
+
+// Memory is what systems of st show of data, and of the file that is there.
+func (st *Stored) Memory() *mem.Backing { return st.memory }
+
+// ID names the snapshot and all that is in it.
+func (st *Stored) ID() string {
+	if st == nil {
+		return ""
+	}
+	return st.id
+}
+
 // image is a System as stored. Objects refer to each other by index.
 type image struct {
-	GranuleBits         int
+	Base                string // its ID; "": there is none
 	Retired, Waits, RNG uint64
-	Calls, Opened       uint64
+	Calls, Opened, Cost uint64
+	Looked              uint64
 	Skew                Time
 	Cur, LastID, Device int
 	Procs               []procImage
@@ -43,12 +66,12 @@ type image struct {
 	LastObject          uint64
 	Backs               []backImage
 	Files               []fileImage
-	Pipes               []pipeImage
-	Socks               []sockImage
+	Pipes               []objectImage[pipe]
+	Socks               []objectImage[socket]
 	Ports               uint32
 	Nodes               []nodeImage
-	TTYs                []ttyImage
-	Segments            []segmentImage
+	TTYs                []objectImage[tty]
+	Segments            []objectImage[segment]
 	Out                 [3][]byte
 }
 
@@ -64,15 +87,22 @@ type taskImage struct {
 	State    task
 }
 
-// spaceImage holds the granules that differ from what their area shows initially.
+// spaceImage holds the pages that differ from what their area shows initially.
 type spaceImage struct {
 	Areas []areaImage
-	At    []uint64 // addresses
+	Pages []pageRun
 
-	// GranuleSize bytes for each, stored behind the image: where they are to be stored from, and what was loaded.
-	made []*[mem.GranuleSize]byte
-	data []byte
+	made []*[mem.GranuleSize]byte // what is to be stored for Pages, in their order
 }
+
+// pageRun is N pages from address At on, which stand in the memory of the snapshot, or of its base, from page First on.
+type pageRun struct {
+	At, N, First uint64
+	Base         bool
+}
+
+// perPage is how many granules a page has.
+const perPage = guest.PageSize / mem.GranuleSize
 
 type areaImage struct {
 	Start, End, Off  uint64
@@ -96,24 +126,10 @@ type fileImage struct {
 	State    file
 }
 
-type pipeImage struct {
+// objectImage is object At of a table.
+type objectImage[T any] struct {
 	At    int
-	State pipe
-}
-
-type segmentImage struct {
-	At    int
-	State segment
-}
-
-type ttyImage struct {
-	At    int
-	State tty
-}
-
-type sockImage struct {
-	At    int
-	State socket
+	State T
 }
 
 type nodeImage struct {
@@ -125,130 +141,156 @@ type nodeImage struct {
 	PageData []byte
 }
 
+// imageWriter makes the image of a system.
+type imageWriter struct {
+	image
+	s      *System
+	base   *Stored
+	stored uint64 // pages
+	backs  map[*mem.Backing]int
+	spaces map[*mem.Space]int
+}
+
 // Marshal returns the state as bytes. Require: nothing is symbolic and the first process lives.
-func (s *System) Marshal() ([]byte, error) {
+func (s *System) Marshal() ([]byte, error) { return s.MarshalOn(nil) }
+
+// MarshalOn is Marshal without the memory that s has of base, which it is then loaded with.
+func (s *System) MarshalOn(base *Stored) ([]byte, error) {
 	if s.ended {
 		return nil, errors.New("kernel: snapshot of a machine that has ended")
 	}
-	im := image{
-		GranuleBits: mem.GranuleBits, Retired: s.Retired, Calls: s.calls, Opened: s.opened, Waits: s.waits, RNG: s.rng, Skew: s.skew,
-		Cur: s.cur.TID, LastID: s.lastID, Device: s.device, Ports: s.ports,
-	}
-	backs := map[*mem.Backing]int{}
-	back := func(b *mem.Backing) int {
-		if b == nil {
-			return -1
+	w := imageWriter{s: s, base: base, backs: map[*mem.Backing]int{}, spaces: map[*mem.Space]int{}, image: image{
+		Base: base.ID(), Retired: s.Retired, Calls: s.calls, Opened: s.opened, Cost: s.cost, Looked: s.looked, Waits: s.waits, RNG: s.rng, Skew: s.skew,
+		Cur: s.cur.TID, LastID: s.lastID, Device: s.device, Ports: s.ports, LastObject: s.lastObject,
+	}}
+	for _, part := range []func() error{w.addProcs, w.addMemory, w.addTasks, w.addFiles, w.addChannels, w.addNodes, w.addOutput} {
+		if err := part(); err != nil {
+			return nil, fmt.Errorf("kernel: snapshot: %w", err)
 		}
-		i, ok := backs[b]
-		if !ok {
-			i = len(im.Backs)
-			backs[b] = i
-			bi := backImage{Name: b.Name, Size: len(b.Data), Lower: s.host.cached(b.Name) == b}
-			if !bi.Lower {
-				bi.Data = b.Data
+	}
+	return w.bytes()
+}
+
+// back is the number of a backing, which is added if it is new.
+func (w *imageWriter) back(b *mem.Backing) int {
+	if b == nil {
+		return -1
+	}
+	i, ok := w.backs[b]
+	if !ok {
+		i = len(w.Backs)
+		w.backs[b] = i
+		bi := backImage{Name: b.Name, Size: len(b.Data), Lower: w.s.host.cached(b.Name) == b}
+		if !bi.Lower {
+			bi.Data = b.Data
+		}
+		w.Backs = append(w.Backs, bi)
+	}
+	return i
+}
+
+func (w *imageWriter) addProcs() error {
+	for _, p := range w.s.procs {
+		i, known := w.spaces[p.Mem]
+		switch {
+		case p.Mem == nil:
+			i = -1
+		case !known:
+			i = len(w.Spaces)
+			w.spaces[p.Mem] = i
+			sp, err := w.space(p.Mem)
+			if err != nil {
+				return err
 			}
-			im.Backs = append(im.Backs, bi)
+			w.Spaces = append(w.Spaces, sp)
 		}
-		return i
+		w.Procs = append(w.Procs, procImage{PID: p.PID, Space: i, State: p.process})
 	}
-	spaces := map[*mem.Space]int{}
-	for _, p := range s.procs {
-		pi := procImage{PID: p.PID, Space: -1, State: p.process}
-		if p.Mem != nil {
-			i, ok := spaces[p.Mem]
-			if !ok {
-				i = len(im.Spaces)
-				spaces[p.Mem] = i
-				sp, err := spaceOf(p.Mem, back)
-				if err != nil {
-					return nil, err
-				}
-				im.Spaces = append(im.Spaces, sp)
-			}
-			pi.Space = i
-		}
-		im.Procs = append(im.Procs, pi)
-	}
-	var err error
-	if im.Objects, err = spaceOf(s.objects, back); err != nil {
-		return nil, err
-	}
-	im.LastObject = s.lastObject
-	for _, t := range s.tasks {
-		ti := taskImage{TID: t.TID, PID: t.proc.PID, PC: t.CPU.PC, State: t.task}
+	return nil
+}
+
+func (w *imageWriter) addMemory() (err error) {
+	w.Objects, err = w.space(w.s.objects)
+	return err
+}
+
+func (w *imageWriter) addTasks() error {
+	for _, t := range w.s.tasks {
 		if symbolicState(&t.CPU) {
-			return nil, errors.New("kernel: snapshot with a symbolic register")
+			return errors.New("a symbolic register")
 		}
+		ti := taskImage{TID: t.TID, PID: t.proc.PID, PC: t.CPU.PC, State: t.task}
 		copy(ti.R[:], t.CPU.R[:ir.NumState])
-		im.Tasks = append(im.Tasks, ti)
+		w.Tasks = append(w.Tasks, ti)
 	}
-	for i := range s.files.rows {
-		if f := s.files.get(i); f != nil {
-			fi := fileImage{At: i, Back: back(f.Back), State: *f}
-			fi.State.Back = nil
-			if !f.Text.IsConcrete() {
-				return nil, errors.New("kernel: snapshot with a symbolic device reply")
-			}
-			im.Files = append(im.Files, fi)
+	return nil
+}
+
+func (w *imageWriter) addFiles() error {
+	for _, o := range imagesOf(&w.s.files) {
+		if !o.State.Text.IsConcrete() {
+			return errors.New("a symbolic device reply")
+		}
+		fi := fileImage{At: o.At, Back: w.back(o.State.Back), State: o.State}
+		fi.State.Back = nil
+		w.Files = append(w.Files, fi)
+	}
+	return nil
+}
+
+// addChannels adds the pipes, sockets, shared memory segments and terminals.
+func (w *imageWriter) addChannels() error {
+	w.Pipes, w.Socks, w.Segments, w.TTYs = imagesOf(&w.s.pipes), imagesOf(&w.s.socks), imagesOf(&w.s.segments), imagesOf(&w.s.ttys)
+	for i := range w.Pipes {
+		p := &w.Pipes[i].State
+		if !p.Buf.IsConcrete() {
+			return errors.New("symbolic bytes in a pipe")
+		}
+		p.Buf = mem.Concrete(p.Buf.Data)
+	}
+	for _, k := range w.Socks {
+		if slices.ContainsFunc(k.State.In, func(p packet) bool { return !p.Data.IsConcrete() }) {
+			return errors.New("symbolic bytes in a socket")
 		}
 	}
-	for i := range s.pipes.rows {
-		if p := s.pipes.get(i); p != nil {
-			if !p.Buf.IsConcrete() {
-				return nil, errors.New("kernel: snapshot with symbolic bytes in a pipe")
-			}
-			state := *p
-			state.Buf = mem.Concrete(p.Buf.Data)
-			im.Pipes = append(im.Pipes, pipeImage{i, state})
-		}
-	}
-	for i := range s.socks.rows {
-		if k := s.socks.get(i); k != nil {
-			for _, p := range k.In {
-				if !p.Data.IsConcrete() {
-					return nil, errors.New("kernel: snapshot with symbolic bytes in a socket")
-				}
-			}
-			im.Socks = append(im.Socks, sockImage{i, *k})
-		}
-	}
-	for i := range s.segments.rows {
-		if g := s.segments.get(i); g != nil {
-			im.Segments = append(im.Segments, segmentImage{i, *g})
-		}
-	}
-	for i := range s.ttys.rows {
-		if t := s.ttys.get(i); t != nil {
-			im.TTYs = append(im.TTYs, ttyImage{i, *t})
-		}
-	}
-	for i := 1; i < len(s.nodes.rows); i++ {
-		n, err := nodeOf(i, s.nodes.get(i), back)
+	return nil
+}
+
+func (w *imageWriter) addNodes() error {
+	for i := 1; i < len(w.s.nodes.rows); i++ {
+		n, err := nodeOf(i, w.s.nodes.get(i), w.back)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		im.Nodes = append(im.Nodes, n)
+		w.Nodes = append(w.Nodes, n)
 	}
-	for i, c := range s.out {
+	return nil
+}
+
+func (w *imageWriter) addOutput() error {
+	for i, c := range w.s.out {
 		b := c.bytes()
 		if !b.IsConcrete() {
-			return nil, errors.New("kernel: snapshot with symbolic output")
+			return errors.New("symbolic output")
 		}
-		im.Out[i] = b.Data
+		w.Out[i] = b.Data
 	}
+	return nil
+}
+
+// bytes is the image as stored.
+func (w *imageWriter) bytes() ([]byte, error) {
 	var buf bytes.Buffer
-	if err := gob.NewEncoder(&buf).Encode(&im); err != nil {
+	if err := gob.NewEncoder(&buf).Encode(&w.image); err != nil {
 		return nil, fmt.Errorf("kernel: snapshot: %w", err)
 	}
-	stored := append([]spaceImage{im.Objects}, im.Spaces...)
-	size := snapHeader + buf.Len()
-	for _, sp := range stored {
-		size += len(sp.made) * mem.GranuleSize
-	}
-	out := append(make([]byte, 0, size), snapMagic...)
+	stored := append(slices.Clone(w.Spaces), w.Objects) // as they were added
+	at := guest.PageUp(uint64(snapHeader + buf.Len()))
+	out := append(make([]byte, 0, at+w.stored*guest.PageSize), snapMagic...)
 	out = append(out, make([]byte, 4)...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(buf.Len()))
 	out = append(out, buf.Bytes()...)
+	out = append(out, make([]byte, int(at)-len(out))...)
 	for _, sp := range stored {
 		for _, g := range sp.made {
 			out = append(out, g[:]...)
@@ -256,6 +298,16 @@ func (s *System) Marshal() ([]byte, error) {
 	}
 	binary.LittleEndian.PutUint32(out[len(snapMagic):], crc32.Checksum(out[len(snapMagic)+4:], crcTable))
 	return out, nil
+}
+
+// imagesOf are the objects of a table, ascending.
+func imagesOf[T any](t *table[T]) (out []objectImage[T]) {
+	for i := range t.rows {
+		if v := t.get(i); v != nil {
+			out = append(out, objectImage[T]{i, *v})
+		}
+	}
+	return out
 }
 
 func symbolicState(c *cpu.CPU) bool {
@@ -271,29 +323,77 @@ func (h *Host) cached(path string) *mem.Backing {
 	return h.files[path]
 }
 
-func spaceOf(m *mem.Space, back func(*mem.Backing) int) (spaceImage, error) {
-	var sp spaceImage
+func (w *imageWriter) space(m *mem.Space) (sp spaceImage, err error) {
 	for _, a := range m.Areas() {
-		sp.Areas = append(sp.Areas, areaImage{a.Start, a.End, a.Off, a.Prot, back(a.Back), a.Name, a.Shared, a.ReadOnly, a.Obj})
+		sp.Areas = append(sp.Areas, areaImage{a.Start, a.End, a.Off, a.Prot, w.back(a.Back), a.Name, a.Shared, a.ReadOnly, a.Obj})
 	}
 	symbolic := false
 	m.EachSym(func(uint64, expr.Ref, byte) { symbolic = true })
 	if symbolic {
-		return sp, errors.New("kernel: snapshot with symbolic memory")
+		return sp, errors.New("symbolic memory")
+	}
+	var page uint64 // what made has a part of
+	var made [perPage]*[mem.GranuleSize]byte
+	end := func() {
+		if made != [perPage]*[mem.GranuleSize]byte{} {
+			w.page(m, &sp, page, made)
+		}
+		clear(made[:])
 	}
 	m.EachGranule(func(addr uint64, data *[mem.GranuleSize]byte) {
-		var first [mem.GranuleSize]byte
-		if a := m.Find(addr); a != nil && a.Back != nil {
-			if off := a.Off + (addr - a.Start); off < uint64(len(a.Back.Data)) {
-				copy(first[:], a.Back.Data[off:])
+		if at := guest.PageDown(addr); at != page {
+			end()
+			page = at
+		}
+		made[addr%guest.PageSize/mem.GranuleSize] = data
+	})
+	end()
+	return sp, nil
+}
+
+// page adds the page at address at, of which the granules made have been made.
+func (w *imageWriter) page(m *mem.Space, sp *spaceImage, at uint64, made [perPage]*[mem.GranuleSize]byte) {
+	next := pageRun{At: at, N: 1, First: w.stored}
+	if first, ok := w.inBase(m, at); ok {
+		next.First, next.Base = first, true
+	} else {
+		differs := false
+		for i, g := range made {
+			first := m.Initial(at + uint64(i)*mem.GranuleSize)
+			if g == nil {
+				made[i] = first
+			} else {
+				differs = differs || *g != *first
 			}
 		}
-		if *data != first {
-			sp.At = append(sp.At, addr)
-			sp.made = append(sp.made, data)
+		if !differs {
+			return
 		}
-	})
-	return sp, nil
+		sp.made = append(sp.made, made[:]...)
+		w.stored++
+	}
+	if n := len(sp.Pages); n > 0 {
+		last := &sp.Pages[n-1]
+		if last.Base == next.Base && last.At+last.N*guest.PageSize == at && last.First+last.N == next.First {
+			last.N++
+			return
+		}
+	}
+	sp.Pages = append(sp.Pages, next)
+}
+
+// inBase returns which page of the memory of the base stands at address at of m; false if none does.
+func (w *imageWriter) inBase(m *mem.Space, at uint64) (first uint64, ok bool) {
+	if w.base == nil {
+		return 0, false
+	}
+	off, ok := m.Shown(at, w.base.memory)
+	for i := uint64(1); i < perPage && ok; i++ {
+		var next uint64
+		next, ok = m.Shown(at+i*mem.GranuleSize, w.base.memory)
+		ok = ok && next == off+i*mem.GranuleSize
+	}
+	return off / guest.PageSize, ok && off%guest.PageSize == 0
 }
 
 func nodeOf(i int, n *inode, back func(*mem.Backing) int) (nodeImage, error) {
@@ -311,7 +411,7 @@ func nodeOf(i int, n *inode, back func(*mem.Backing) int) (nodeImage, error) {
 			continue
 		}
 		if g.Sym != nil && !(mem.Bytes{Sym: g.Sym[:]}).IsConcrete() {
-			return ni, errors.New("kernel: snapshot with symbolic bytes in a file")
+			return ni, errors.New("symbolic bytes in a file")
 		}
 		ni.PageAt = append(ni.PageAt, k)
 		ni.PageData = append(ni.PageData, g.Data[:]...)
@@ -323,27 +423,46 @@ func nodeOf(i int, n *inode, back func(*mem.Backing) int) (nodeImage, error) {
 var errCorrupt = errors.New("kernel: damaged snapshot")
 
 // Unmarshal makes a system from what Marshal returned. cfg must be what the
-// marshalled system was booted with, and the files it names unchanged.
+// marshalled system was booted with, and the files it names unchanged. data must not change afterwards.
 func Unmarshal(data []byte, cfg Config) (*System, error) {
+	st, err := Open(data)
+	if err != nil {
+		return nil, err
+	}
+	return st.System(nil, cfg)
+}
+
+// Open looks whether data is a whole snapshot. It must not change afterwards, and be there for as long as Memory is in use.
+func Open(data []byte) (*Stored, error) {
 	if len(data) < snapHeader || string(data[:len(snapMagic)]) != snapMagic {
 		return nil, errors.New("kernel: not a snapshot of this version")
 	}
 	if binary.LittleEndian.Uint32(data[len(snapMagic):]) != crc32.Checksum(data[len(snapMagic)+4:], crcTable) {
 		return nil, errCorrupt
 	}
-	n, rest := binary.LittleEndian.Uint64(data[len(snapMagic)+4:]), data[snapHeader:]
-	var im image
-	if n > uint64(len(rest)) || gob.NewDecoder(bytes.NewReader(rest[:n])).Decode(&im) != nil {
+	n, most := binary.LittleEndian.Uint64(data[len(snapMagic)+4:]), uint64(len(data)-snapHeader)
+	if n > most || guest.PageUp(uint64(snapHeader)+n) > uint64(len(data)) {
 		return nil, errCorrupt
 	}
-	if im.GranuleBits != mem.GranuleBits {
-		return nil, errors.New("kernel: snapshot with another granule size")
+	image, memory := data[snapHeader:][:n], data[guest.PageUp(uint64(snapHeader)+n):]
+	sum := sha256.Sum256(data[:uint64(snapHeader)+n]) // with the checksum of all
+	return &Stored{hex.EncodeToString(sum[:]), image, &mem.Backing{Name: "snapshot", Data: memory}}, nil
+}
+
+// System makes the system of st as Unmarshal does; base is what it was marshalled on.
+func (st *Stored) System(base *Stored, cfg Config) (*System, error) {
+	var im image
+	if gob.NewDecoder(bytes.NewReader(st.image)).Decode(&im) != nil {
+		return nil, errCorrupt
+	}
+	if im.Base != base.ID() {
+		return nil, errors.New("kernel: snapshot on another one")
 	}
 	if cfg.Host == nil {
 		cfg.Host = NewHost()
 	}
 	s := newSystem(&cfg)
-	s.calls, s.opened = im.Calls, im.Opened
+	s.calls, s.opened, s.looked = im.Calls, im.Opened, im.Looked
 	s.Retired, s.waits, s.rng, s.skew, s.lastID, s.device, s.ports = im.Retired, im.Waits, im.RNG, im.Skew, im.LastID, im.Device, im.Ports
 	backs, err := s.restoreBacks(im.Backs)
 	if err != nil {
@@ -359,21 +478,12 @@ func Unmarshal(data []byte, cfg Config) (*System, error) {
 		return backs[i], true
 	}
 	s.lastObject = im.LastObject
-	memory, whole := im.Objects.take(rest[n:])
-	for i := range im.Spaces {
-		if whole {
-			memory, whole = im.Spaces[i].take(memory)
-		}
-	}
-	if !whole || len(memory) > 0 {
-		return nil, errCorrupt
-	}
-	if s.objects, err = im.Objects.restore(back, nil); err != nil {
+	if s.objects, err = im.Objects.restore(back, nil, st, base); err != nil {
 		return nil, err
 	}
 	var spaces []*mem.Space
 	for _, sp := range im.Spaces {
-		m, err := sp.restore(back, s.objects)
+		m, err := sp.restore(back, s.objects, st, base)
 		if err != nil {
 			return nil, err
 		}
@@ -386,6 +496,7 @@ func Unmarshal(data []byte, cfg Config) (*System, error) {
 		s.out[i] = s.out[i].add(mem.Concrete(b))
 	}
 	s.sweep()
+	s.cost = im.Cost // of the path, not of what has been done here
 	return s, nil
 }
 
@@ -408,17 +519,7 @@ func (s *System) restoreBacks(list []backImage) ([]*mem.Backing, error) {
 }
 
 // restore makes a space; objects is nil for the space of objects itself.
-// take gives the image its memory, the beginning of stored; false if that is too short.
-func (sp *spaceImage) take(stored []byte) (rest []byte, ok bool) {
-	n := len(sp.At) * mem.GranuleSize
-	if n > len(stored) {
-		return nil, false
-	}
-	sp.data = stored[:n]
-	return stored[n:], true
-}
-
-func (sp *spaceImage) restore(back func(int) (*mem.Backing, bool), objects *mem.Space) (*mem.Space, error) {
+func (sp *spaceImage) restore(back backOf, objects *mem.Space, own, base *Stored) (*mem.Space, error) {
 	m := mem.NewSpace()
 	m.Objects = objects
 	for _, a := range sp.Areas {
@@ -427,8 +528,13 @@ func (sp *spaceImage) restore(back func(int) (*mem.Backing, bool), objects *mem.
 			return nil, errCorrupt
 		}
 	}
-	for i, at := range sp.At {
-		if m.Poke(at, sp.data[i*mem.GranuleSize:][:mem.GranuleSize]) != nil {
+	for _, p := range sp.Pages {
+		of := own
+		if p.Base {
+			of = base
+		}
+		const most = math.MaxUint64 / guest.PageSize
+		if of == nil || p.N > most || p.First > most || m.Show(p.At, p.N*guest.PageSize, of.memory, p.First*guest.PageSize) != nil {
 			return nil, errCorrupt
 		}
 	}
@@ -438,104 +544,91 @@ func (sp *spaceImage) restore(back func(int) (*mem.Backing, bool), objects *mem.
 // maxObjects bounds the numbers of files, pipes and inodes in a snapshot.
 const maxObjects = 1 << 20
 
-// place stores v as object i of a table.
-func place[T any](t *table[T], owner uint64, i int, v *T) bool {
-	if i < 0 || i > maxObjects {
-		return false
+// restoreTable fills a table; sound, if not nil, is what an object has to be.
+func restoreTable[T any](t *table[T], owner uint64, images []objectImage[T], sound func(*T) bool) bool {
+	for _, o := range images {
+		if o.At < 0 || o.At > maxObjects || sound != nil && !sound(&o.State) {
+			return false
+		}
+		for len(t.rows) <= o.At {
+			t.rows = append(t.rows, nil)
+		}
+		t.rows[o.At] = &row[T]{owner, &o.State}
 	}
-	for len(t.rows) <= i {
-		t.rows = append(t.rows, nil)
-	}
-	t.rows[i] = &row[T]{owner, v}
 	return true
 }
 
-func (s *System) restoreObjects(im *image, back func(int) (*mem.Backing, bool)) bool {
-	for _, ni := range im.Nodes {
-		n := ni.State
-		var ok bool
-		if n.Base, ok = back(ni.Base); !ok || ni.At < 1 || len(ni.Names) != len(ni.Inodes) || len(ni.PageData) != len(ni.PageAt)*pageSize {
+// backOf returns backing i of a snapshot, nil for -1; false if there is none.
+type backOf func(i int) (*mem.Backing, bool)
+
+func (s *System) restoreObjects(im *image, back backOf) bool {
+	segment := func(g *segment) bool { return g.Size != 0 && g.Size <= maxData && g.Obj%guest.PageSize == 0 }
+	return s.restoreNodes(im.Nodes, back) &&
+		restoreTable(&s.pipes, s.owner, im.Pipes, nil) &&
+		restoreTable(&s.socks, s.owner, im.Socks, nil) &&
+		restoreTable(&s.segments, s.owner, im.Segments, segment) &&
+		restoreTable(&s.ttys, s.owner, im.TTYs, nil) &&
+		s.restoreFiles(im.Files, back) && s.socketsMatch()
+}
+
+func (s *System) restoreNodes(images []nodeImage, back backOf) bool {
+	var nodes []objectImage[inode]
+	for _, ni := range images {
+		n, ok := ni.restore(s.owner, len(images), back)
+		if !ok || ni.At < 1 {
 			return false
 		}
-		base := int64(0)
-		if n.Base != nil {
-			base = int64(len(n.Base.Data))
-		}
-		if n.Size < 0 || n.Size > maxFile || n.BaseLen < 0 || n.BaseLen > base {
-			return false
-		}
-		for i, name := range ni.Names {
-			if n.Ents == nil {
-				n.Ents = map[string]int{}
-			}
-			if ni.Inodes[i] < 0 || ni.Inodes[i] > len(im.Nodes) {
-				return false
-			}
-			n.Ents[name] = ni.Inodes[i]
-		}
-		for i, k := range ni.PageAt {
-			if k < 0 || k > maxFile/pageSize {
-				return false
-			}
-			copy(n.page(s.owner, k).Data[:], ni.PageData[i*pageSize:])
-		}
-		if !place(&s.nodes, s.owner, ni.At, &n) {
-			return false
-		}
+		nodes = append(nodes, objectImage[inode]{ni.At, n})
 	}
-	for i := range s.nodes.rows {
-		if s.nodes.get(i) == nil {
-			return false
-		}
+	if !restoreTable(&s.nodes, s.owner, nodes, nil) {
+		return false
 	}
-	for _, pi := range im.Pipes {
-		p := pi.State
-		if !place(&s.pipes, s.owner, pi.At, &p) {
-			return false
-		}
+	return !slices.Contains(s.nodes.rows, nil)
+}
+
+// restore makes an inode, of at most inodes; false if the image is damaged.
+func (ni *nodeImage) restore(owner uint64, inodes int, back backOf) (n inode, ok bool) {
+	n = ni.State
+	if n.Base, ok = back(ni.Base); !ok || len(ni.Names) != len(ni.Inodes) || len(ni.PageData) != len(ni.PageAt)*pageSize {
+		return n, false
 	}
-	for _, ki := range im.Socks {
-		k := ki.State
-		if !place(&s.socks, s.owner, ki.At, &k) {
-			return false
-		}
+	base := int64(0)
+	if n.Base != nil {
+		base = int64(len(n.Base.Data))
 	}
-	for _, si := range im.Segments {
-		if g := si.State; g.Size == 0 || g.Size > maxData || g.Obj%guest.PageSize != 0 || !place(&s.segments, s.owner, si.At, &g) {
-			return false
-		}
+	if n.Size < 0 || n.Size > maxFile || n.BaseLen < 0 || n.BaseLen > base {
+		return n, false
 	}
-	for _, ti := range im.TTYs {
-		t := ti.State
-		if !place(&s.ttys, s.owner, ti.At, &t) {
-			return false
+	for i, name := range ni.Names {
+		if n.Ents == nil {
+			n.Ents = map[string]int{}
 		}
+		if ni.Inodes[i] < 0 || ni.Inodes[i] > inodes {
+			return n, false
+		}
+		n.Ents[name] = ni.Inodes[i]
 	}
-	for _, fi := range im.Files {
-		f := fi.State
-		var ok bool
-		if f.Back, ok = back(fi.Back); !ok || f.Off < 0 || f.Kind > fileMaster || f.Kind == fileLower && f.Back == nil {
-			return false
+	for i, k := range ni.PageAt {
+		if k < 0 || k > maxFile/pageSize {
+			return n, false
 		}
-		if f.Node != 0 && s.nodes.get(f.Node) == nil || f.Kind == fileNode && f.Node == 0 {
-			return false
-		}
-		if f.tty() && s.ttys.get(f.In) == nil {
-			return false
-		}
-		if f.Kind == fileSocket && s.socks.get(f.Sock) == nil {
-			return false
-		}
-		if f.Kind == filePipe {
-			if f.In != -1 && s.pipes.get(f.In) == nil || f.Out != -1 && s.pipes.get(f.Out) == nil {
-				return false
-			}
-		}
-		if !place(&s.files, s.owner, fi.At, &f) {
-			return false
-		}
+		copy(n.page(owner, k).Data[:], ni.PageData[i*pageSize:])
 	}
-	return s.socketsMatch()
+	return n, true
+}
+
+func (s *System) restoreFiles(images []fileImage, back backOf) bool {
+	var files []objectImage[file]
+	for _, fi := range images {
+		f, ok := fi.State, false
+		if f.Back, ok = back(fi.Back); !ok {
+			return false
+		}
+		files = append(files, objectImage[file]{fi.At, f})
+	}
+	return restoreTable(&s.files, s.owner, files, func(f *file) bool {
+		return f.Off >= 0 && int(f.Kind) < len(kinds) && (f.Node == 0 || s.nodes.get(f.Node) != nil) && f.kind().sound(s, f)
+	})
 }
 
 // socketsMatch reports whether the numbers that sockets hold are those of sockets and files.

@@ -199,10 +199,34 @@ func (s *System) dgramFull(k, o *socket) bool {
 	return o != k && s.socks.get(o.Other) != k && len(o.In) > maxDgrams
 }
 
-// sockReady returns the poll(2) events of socket i.
-func (s *System) sockReady(i int) uint32 {
-	k := s.socks.get(i)
-	var r uint32
+// socketFile is a socket with a descriptor. What is read goes by readTo, for it may come in several messages.
+type socketFile struct{ plainKind }
+
+func (socketFile) write(c *call, i int, f *file, _ int64, b mem.Bytes) (uint64, error) {
+	return c.sendTo(i, f.Sock, message{Data: b})
+}
+
+func (socketFile) held(s *System, f *file) (int, error) {
+	k := s.socks.get(f.Sock)
+	switch {
+	case k.State == sockListening:
+		return 0, unix.EINVAL
+	case k.Type == unix.SOCK_DGRAM && len(k.In) > 0:
+		return len(k.In[0].Data.Data), nil
+	}
+	return k.Held, nil
+}
+
+func (socketFile) stat(s *System, f *file) stat { return s.ownNameless(f, unix.S_IFSOCK|0o777) }
+
+func (socketFile) activity(s *System, f *file) int { return s.socks.get(f.Sock).Wakes }
+
+func (socketFile) closed(s *System, f *file) { s.closeSocket(f.Sock, true) }
+
+func (socketFile) sound(s *System, f *file) bool { return s.socks.get(f.Sock) != nil }
+
+func (socketFile) ready(s *System, f *file) (r uint32) {
+	k := s.socks.get(f.Sock)
 	if k.State == sockListening {
 		if len(k.Queue) > 0 {
 			r = unix.POLLIN
@@ -320,8 +344,6 @@ func (c *call) socket(fd int) (file, i int, k *socket, err error) {
 	switch {
 	case err != nil:
 		return 0, 0, nil, err
-	case f.Kind == filePath:
-		return 0, 0, nil, unix.EBADF
 	case f.Kind != fileSocket:
 		return 0, 0, nil, unix.ENOTSOCK
 	}
@@ -374,8 +396,8 @@ func newSocket(domain, typ, proto int) (*socket, error) {
 
 func (c *call) sysSocket() (uint64, error) {
 	k, err := newSocket(c.arg32(0), c.arg32(1), c.arg32(2))
-	if err == unix.EAFNOSUPPORT && c.s.cfg.World.Beyond {
-		k, err = newSocket(unix.AF_UNIX, unix.SOCK_DGRAM, 0) // a kernel that knows the family
+	if err == unix.EAFNOSUPPORT && c.s.cfg.World.Beyond || err == unix.EPERM && c.s.refused() == nil {
+		k, err = newSocket(unix.AF_UNIX, unix.SOCK_DGRAM, 0) // a kernel that knows the family, or one whose superuser asks
 	}
 	if err != nil {
 		return 0, err
@@ -411,16 +433,20 @@ func (c *call) sysSocketpair() (uint64, error) {
 	return c.pair(a, b, cloexec, c.a[3], func() { c.s.socks.del(i); c.s.socks.del(j) })
 }
 
+// freePair are the two lowest free descriptors.
+func (c *call) freePair() (free [2]int, err error) {
+	free[0] = c.freeFd(0)
+	if free[1] = c.freeFd(free[0] + 1); free[1] >= c.p.fdLimit() {
+		err = unix.EMFILE
+	}
+	return free, err
+}
+
 // promise stores the two lowest free descriptors at addr: socketpair(2) does before it looks at what it is to make.
 func (c *call) promise(addr uint64) error {
-	var free []int
-	for fd := 0; len(free) < 2; fd++ {
-		if fd >= c.p.fdLimit() {
-			return unix.EMFILE
-		}
-		if fd >= len(c.p.Fds) || c.p.Fds[fd].File < 0 {
-			free = append(free, fd)
-		}
+	free, err := c.freePair()
+	if err != nil {
+		return err
 	}
 	if err := c.put32(addr, uint32(free[0])); err != nil {
 		return err
@@ -485,12 +511,10 @@ func (c *call) sysAccept() (uint64, error)  { return c.accept(0) }
 func (c *call) sysAccept4() (uint64, error) { return c.accept(c.arg32(3)) }
 
 func (c *call) accept(flags int) (uint64, error) {
-	_, f, err := c.fd(c.arg32(0))
+	_, _, err := c.fd(c.arg32(0))
 	switch {
 	case err != nil:
 		return 0, err
-	case f.Kind == filePath:
-		return 0, unix.EBADF
 	case flags&^(unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK) != 0:
 		return 0, unix.EINVAL
 	}
@@ -528,11 +552,7 @@ func (c *call) accept(flags int) (uint64, error) {
 // waitSock blocks a call on a socket's file, or says that it would. dontWait is MSG_DONTWAIT;
 // done counts the bytes that the call has moved.
 func (c *call) waitSock(file int, k *socket, dontWait bool, events uint32, done int) error {
-	which := unix.SO_RCVTIMEO
-	if events&unix.POLLOUT != 0 {
-		which = unix.SO_SNDTIMEO
-	}
-	limit := k.option(unix.SOL_SOCKET, which)
+	limit := k.option(unix.SOL_SOCKET, waitOption(events&unix.POLLOUT != 0))
 	if dontWait || c.s.files.get(file).Flags&unix.O_NONBLOCK != 0 || c.timedOut() {
 		return unix.EAGAIN
 	}
@@ -544,11 +564,14 @@ func (c *call) waitSock(file int, k *socket, dontWait bool, events uint32, done 
 }
 
 func (c *call) sysConnect() (uint64, error) {
-	file, i, k, err := c.socket(c.arg32(0))
+	if _, _, err := c.fd(c.arg32(0)); err != nil {
+		return 0, err
+	}
+	b, err := c.sockaddr(c.a[1], c.arg32(2)) // before it matters whether that is a socket
 	if err != nil {
 		return 0, err
 	}
-	b, err := c.sockaddr(c.a[1], c.arg32(2))
+	file, i, k, err := c.socket(c.arg32(0))
 	if err != nil {
 		return 0, err
 	}

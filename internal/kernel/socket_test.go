@@ -202,10 +202,10 @@ func ports(t *testing.T, n int) []int {
 	for range n {
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 		if err != nil {
-			t.Skip(err)
+			t.Skip("skipped: ", err)
 		}
 		if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-			t.Skip(err)
+			t.Skip("skipped: ", err)
 		}
 		name, _ := unix.Getsockname(fd)
 		fds, out = append(fds, fd), append(out, name.(*unix.SockaddrInet4).Port)

@@ -15,6 +15,7 @@ import (
 // message is what one call sends, or what it has received.
 type message struct {
 	Data   mem.Bytes // to send
+	Bad    bool      // what is to be sent cannot be read: EFAULT where it would be copied
 	Dest   []byte    // address argument; empty: none
 	Flags  int       // MSG_*
 	Rights []int
@@ -65,40 +66,33 @@ func (c *call) sendStream(file, i int, m message) (int, error) {
 	k := c.s.socks.get(i)
 	done, size := c.was.Done, len(m.Data.Data)
 	switch {
-	case k.unix() && len(m.Dest) > 0 && k.State == sockConnected:
+	case !k.unix():
+	case len(m.Dest) > 0 && k.State == sockConnected:
 		return 0, unix.EISCONN
-	case k.unix() && len(m.Dest) > 0:
+	case len(m.Dest) > 0:
 		return 0, unix.EOPNOTSUPP
-	case k.unix() && k.State != sockConnected:
+	case k.State != sockConnected:
 		return 0, unix.ENOTCONN
 	}
 	for first := true; first || done < size; first = false {
+		err := c.maySend(i, size)
 		k = c.s.socks.get(i)
 		o := c.s.socks.get(k.Other)
-		var err error
 		switch {
-		case k.unix() && k.Shut&shutWrite != 0:
-			err = unix.EPIPE
-		case k.unix() && size == 0:
-			return 0, nil
-		case k.Err != 0:
-			err = c.s.takeErr(i)
-		case k.Shut&shutWrite != 0 || k.State != sockConnected || o == nil && k.unix() || k.unix() && o.Shut&shutRead != 0:
-			err = unix.EPIPE
+		case err != nil && done > 0:
+			return done, nil
+		case err != nil:
+			return 0, err
 		case size == 0:
 			return 0, nil
+		case m.Bad:
+			return 0, unix.EFAULT
 		case o == nil || k.tcp() && o.Shut == shutBoth: // the other end takes no more and answers with a reset
 			if o != nil {
 				c.s.resetTCP(k.Other, unix.ECONNRESET)
 			}
 			c.s.resetTCP(i, unix.EPIPE) // tcp_reset in CLOSE_WAIT
 			return size, nil
-		}
-		if err != nil {
-			if done > 0 {
-				return done, nil
-			}
-			return 0, err
 		}
 		room := k.buffer() - o.Held
 		if k.unix() {
@@ -120,6 +114,23 @@ func (c *call) sendStream(file, i int, m message) (int, error) {
 	return done, nil
 }
 
+// maySend says why socket i, a stream, sends nothing of size bytes.
+func (c *call) maySend(i, size int) error {
+	k := c.s.socks.get(i)
+	o := c.s.socks.get(k.Other)
+	switch {
+	case k.unix() && k.Shut&shutWrite != 0:
+		return unix.EPIPE
+	case k.unix() && size == 0:
+		return nil
+	case k.Err != 0:
+		return c.s.takeErr(i)
+	case k.Shut&shutWrite != 0, k.State != sockConnected, k.unix() && (o == nil || o.Shut&shutRead != 0):
+		return unix.EPIPE
+	}
+	return nil
+}
+
 // sendUnix sends a datagram of AF_UNIX (unix_dgram_sendmsg, unix_seqpacket_sendmsg).
 func (c *call) sendUnix(file, i int, m message) (int, error) {
 	k := c.s.socks.get(i)
@@ -137,16 +148,10 @@ func (c *call) sendUnix(file, i int, m message) (int, error) {
 			return 0, err
 		}
 	}
-	size := len(m.Data.Data)
-	if size > k.buffer()-32 {
-		return 0, unix.EMSGSIZE
-	}
-	if err := c.s.takeErr(i); err != nil {
+	if err := c.mayMake(i, m); err != nil {
 		return 0, err
 	}
-	if k.Shut&shutWrite != 0 {
-		return 0, unix.EPIPE
-	}
+	size := len(m.Data.Data)
 	if len(m.Dest) > 0 && !k.connects() {
 		var err error
 		if to, err = c.findUnix(k, m.Dest); err != nil {
@@ -178,6 +183,24 @@ func (c *call) sendUnix(file, i int, m message) (int, error) {
 	}
 	c.s.deliverTo(to, c.packetOf(k, o, m, m.Data))
 	return size, nil
+}
+
+// mayMake says why socket i, of datagrams of AF_UNIX, does not come to look for who is to get m.
+func (c *call) mayMake(i int, m message) error {
+	k := c.s.socks.get(i)
+	if len(m.Data.Data) > k.buffer()-32 {
+		return unix.EMSGSIZE
+	}
+	if err := c.s.takeErr(i); err != nil {
+		return err
+	}
+	switch {
+	case k.Shut&shutWrite != 0:
+		return unix.EPIPE
+	case m.Bad:
+		return unix.EFAULT
+	}
+	return nil
 }
 
 // sendUDP is udp_sendmsg. A datagram that finds no socket, or no room, is lost.
@@ -215,6 +238,9 @@ func (c *call) sendUDP(i int, m message) (int, error) {
 	}
 	if k = c.s.socks.get(i); k.Shut&shutWrite != 0 {
 		return 0, unix.EPIPE
+	}
+	if m.Bad {
+		return 0, unix.EFAULT
 	}
 	to, found := c.s.findInet(k, n)
 	if !found {
@@ -276,34 +302,17 @@ func (c *call) receiveStream(file, i int, to []iovec, flags int) (uint64, messag
 	if flags&unix.MSG_WAITALL != 0 {
 		target = max(1, want)
 	}
-	passcred := k.unix() && k.option(unix.SOL_SOCKET, unix.SO_PASSCRED) != 0
-	var got *chunk
-	start, ends := done, false // ends: what follows belongs to another message
-	for at := 0; at < len(k.In) && (done < want || want == 0) && !ends; {
-		p := k.In[at]
-		if done > start && passcred && p.Cred != m.Cred {
-			ends = true
-			break
+	ends := false
+	if done < want || want == 0 {
+		var data mem.Bytes
+		data, m, ends = c.takeStream(i, want-done, peek)
+		k = c.s.socks.get(i)
+		if flags&unix.MSG_TRUNC == 0 || k.unix() { // TCP throws away what it is told to
+			if err := c.scatter(to, done, data); err != nil {
+				return 0, m, err
+			}
 		}
-		n := min(want-done, len(p.Data.Data))
-		got = got.add(p.Data.Slice(0, n))
-		done += n
-		m.From, m.Cred = p.From, p.Cred
-		if len(p.Rights) > 0 {
-			m.Rights, ends = p.Rights, true
-		}
-		if at++; !peek {
-			c.s.advance(i, n, false)
-			k, at = c.s.socks.get(i), 0
-		}
-		if want == 0 {
-			break
-		}
-	}
-	if flags&unix.MSG_TRUNC == 0 || k.unix() { // TCP throws away what it is told to
-		if err := c.scatter(to, start, got.bytes()); err != nil {
-			return 0, m, err
-		}
+		done += len(data.Data)
 	}
 	switch {
 	case done >= target, ends, peek && done > 0:
@@ -321,6 +330,37 @@ func (c *call) receiveStream(file, i int, to []iovec, flags int) (uint64, messag
 		}
 	}
 	return uint64(done), m, nil
+}
+
+// takeStream takes n bytes of what socket i, a stream, has got, all of one message; where n is 0 it takes none of the first. ends says that what follows belongs
+// to another message. peek leaves all there.
+func (c *call) takeStream(i, n int, peek bool) (data mem.Bytes, m message, ends bool) {
+	k := c.s.socks.get(i)
+	passcred := k.unix() && k.option(unix.SOL_SOCKET, unix.SO_PASSCRED) != 0
+	var got *chunk
+	done := 0
+	for at := 0; at < len(k.In) && (done < n || n == 0) && !ends; {
+		p := k.In[at]
+		if done > 0 && passcred && p.Cred != m.Cred {
+			ends = true
+			break
+		}
+		part := min(n-done, len(p.Data.Data))
+		got = got.add(p.Data.Slice(0, part))
+		done += part
+		m.From, m.Cred = p.From, p.Cred
+		if len(p.Rights) > 0 {
+			m.Rights, ends = p.Rights, true
+		}
+		if at++; !peek {
+			c.s.advance(i, part, false)
+			k, at = c.s.socks.get(i), 0
+		}
+		if n == 0 {
+			break
+		}
+	}
+	return got.bytes(), m, ends
 }
 
 // receiveDgram takes one datagram (unix_dgram_recvmsg, udp_recvmsg).
@@ -388,14 +428,14 @@ func (c *call) sysSendto() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := min(c.a[2], maxIO)
+	n := min(c.a[2], maxWhole)
 	m := message{Flags: c.arg32(3)}
 	if c.a[4] != 0 {
 		if m.Dest, err = c.sockaddr(c.a[4], c.arg32(5)); err != nil {
 			return 0, err
 		}
 	}
-	if m.Data, err = c.gather([]iovec{{c.a[1], n}}, false); err != nil {
+	if err := c.outgoing(&m, []iovec{{c.a[1], n}}); err != nil {
 		return 0, err
 	}
 	return c.sendTo(file, i, m)
@@ -406,7 +446,7 @@ func (c *call) sysRecvfrom() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	to := []iovec{{c.a[1], min(c.a[2], maxIO)}}
+	to := []iovec{{c.a[1], min(c.a[2], maxWhole)}}
 	n, m, err := c.receive(file, i, to, c.arg32(3))
 	c.dropRights(m, c.arg32(3), err)
 	if err == nil && c.a[4] != 0 {
@@ -414,6 +454,17 @@ func (c *call) sysRecvfrom() (uint64, error) {
 	}
 	return n, err
 }
+
+// outgoing fills m with the pieces of memory from.
+func (c *call) outgoing(m *message, from []iovec) (err error) {
+	if m.Data, err = c.gather(from, false); err == unix.EFAULT {
+		m.Data, m.Bad, err = mem.Concrete(make([]byte, min(total(from), maxBad))), true, nil
+	}
+	return err
+}
+
+// maxBad is how many of the bytes that cannot be read are counted: more than any message may have.
+const maxBad = 1 << 20
 
 // nameFor is what recvfrom(2) tells about the sender: TCP tells nothing.
 func (m message) nameFor(k *socket) sockName {
@@ -451,14 +502,18 @@ func (c *call) msghdr(addr uint64) (msghdr, error) {
 	return h, err
 }
 
+// socketAndHeader are what sendmsg(2) and recvmsg(2) begin with: the socket, and the message's header at addr.
+func (c *call) socketAndHeader(addr uint64) (file, i int, k *socket, h msghdr, err error) {
+	if file, i, k, err = c.socket(c.arg32(0)); err == nil {
+		h, err = c.msghdr(addr)
+	}
+	return file, i, k, h, err
+}
+
 func (c *call) sysSendmsg() (uint64, error) { return c.sendmsg(c.a[1], c.arg32(2)) }
 
 func (c *call) sendmsg(addr uint64, flags int) (uint64, error) {
-	file, i, k, err := c.socket(c.arg32(0))
-	if err != nil {
-		return 0, err
-	}
-	h, err := c.msghdr(addr)
+	file, i, k, h, err := c.socketAndHeader(addr)
 	if err != nil {
 		return 0, err
 	}
@@ -473,12 +528,20 @@ func (c *call) sendmsg(addr uint64, flags int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if k.unix() && k.Type == unix.SOCK_SEQPACKET { // unix_seqpacket_sendmsg
+		if err := c.s.takeErr(i); err != nil {
+			return 0, err
+		}
+		if k.State != sockConnected {
+			return 0, unix.ENOTCONN
+		}
+	}
 	if k.unix() {
 		if err := c.parseControl(&m, control); err != nil {
 			return 0, err
 		}
 	}
-	if m.Data, err = c.gather(h.iov, false); err != nil {
+	if err := c.outgoing(&m, h.iov); err != nil {
 		return 0, err
 	}
 	return c.sendTo(file, i, m)
@@ -503,7 +566,7 @@ func (c *call) parseControl(m *message, b []byte) error {
 		switch typ {
 		case unix.SCM_RIGHTS:
 			for ; len(data) >= 4; data = data[4:] {
-				f, _, err := c.fd(int(int32(le.Uint32(data))))
+				f, _, err := c.anyFd(int(int32(le.Uint32(data))))
 				if err != nil {
 					return err
 				}
@@ -532,11 +595,7 @@ func (c *call) parseControl(m *message, b []byte) error {
 func (c *call) sysRecvmsg() (uint64, error) { return c.recvmsg(c.a[1], c.arg32(2)) }
 
 func (c *call) recvmsg(addr uint64, flags int) (uint64, error) {
-	file, i, k, err := c.socket(c.arg32(0))
-	if err != nil {
-		return 0, err
-	}
-	h, err := c.msghdr(addr)
+	file, i, k, h, err := c.socketAndHeader(addr)
 	if err != nil {
 		return 0, err
 	}

@@ -243,6 +243,8 @@ func (s *System) route(k *socket, n sockName) (sockName, error) {
 	switch {
 	case n.IP.Unmap() == netip.AddrFrom4([4]byte{255, 255, 255, 255}) && k.option(unix.SOL_SOCKET, unix.SO_BROADCAST) == 0:
 		return n, unix.EACCES
+	case !onLoopback(n.IP) && s.cfg.World.Network:
+		return n, unix.ECONNREFUSED
 	case !onLoopback(n.IP) || n.IP.Is4In6() && k.v6only():
 		return n, unix.ENETUNREACH
 	case !k.named() || k.Name.IP.Unmap().IsUnspecified():
@@ -279,6 +281,9 @@ func (c *call) bindInet(i int, n sockName) error {
 			return unix.EADDRINUSE
 		}
 		n.Port = first + uint16(c.s.ports%count)
+		if c.s.cfg.World.Inverse {
+			n.Port = first + count - 1 - uint16(c.s.ports%count)
+		}
 		c.s.ports++
 		if c.s.nameTaken(i, n) {
 			n.Port = 0

@@ -154,6 +154,65 @@ func (c *call) optionOf(k *socket) (sockOpt, optionRow, error) {
 	return o, row, nil
 }
 
+// size is how many bytes a value of the option has.
+func (r *optionRow) size() int {
+	switch r.kind {
+	case optTime:
+		return 16
+	case optLinger:
+		return 8
+	}
+	return 4
+}
+
+// decode is the value of option o of k that 16 bytes stand for.
+func (r *optionRow) decode(o sockOpt, k *socket, b []byte) (int, error) {
+	le := binary.LittleEndian
+	v := int(int32(le.Uint32(b)))
+	switch r.kind {
+	case optBool:
+		return min(int(uint32(v)), 1), nil
+	case optInt:
+		v = r.adjust(o, k, v)
+		if v < r.lo || v > r.hi {
+			return 0, unix.EINVAL
+		}
+	case optBuffer:
+		return max(r.lo, 2*min(int(uint32(v)), r.hi/2)), nil
+	case optTime:
+		s, us := int64(le.Uint64(b)), int64(le.Uint64(b[8:]))
+		switch {
+		case us < 0 || us >= 1e6:
+			return 0, unix.EDOM
+		case s < 0, s > math.MaxInt64/1_000_000_000-1: // for ever
+			return 0, nil
+		}
+		return int(s)*1e9 + int(us)*1e3, nil
+	case optLinger:
+		if v != 0 {
+			return 1<<32 | int(le.Uint32(b[4:])), nil
+		}
+	}
+	return v, nil
+}
+
+// adjust is what Linux makes of an integer before it looks at its bounds.
+func (r *optionRow) adjust(o sockOpt, k *socket, v int) int {
+	switch {
+	case o == sockOpt{unix.IPPROTO_IP, unix.IP_TOS} && k.tcp():
+		return v & 0xff &^ 3 // the bits of congestion control are its own
+	case o == sockOpt{unix.IPPROTO_IP, unix.IP_TOS}:
+		return v & 0xff
+	case o == sockOpt{unix.SOL_SOCKET, unix.SO_RCVLOWAT} && v < 0:
+		return math.MaxInt32
+	case o == sockOpt{unix.SOL_SOCKET, unix.SO_RCVLOWAT}:
+		return max(v, 1)
+	case v == -1 && r.unset:
+		return r.def
+	}
+	return v
+}
+
 func (c *call) sysSetsockopt() (uint64, error) {
 	_, i, k, err := c.socket(c.arg32(0))
 	if err != nil {
@@ -175,13 +234,7 @@ func (c *call) sysSetsockopt() (uint64, error) {
 	case row.kind == optRead:
 		return 0, unix.ENOPROTOOPT
 	}
-	size := 4
-	switch row.kind {
-	case optTime:
-		size = 16
-	case optLinger:
-		size = 8
-	}
+	size := row.size()
 	if n < size {
 		if n == 0 || o.Level != unix.IPPROTO_IP { // ip(7) takes a byte, too
 			return 0, unix.EINVAL
@@ -192,46 +245,9 @@ func (c *call) sysSetsockopt() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	b = append(b, make([]byte, 16-size)...)
-	le := binary.LittleEndian
-	v := int(int32(le.Uint32(b)))
-	switch row.kind {
-	case optBool:
-		if v != 0 {
-			v = 1
-		}
-	case optInt:
-		if o == (sockOpt{unix.IPPROTO_IP, unix.IP_TOS}) {
-			if v &= 0xff; k.tcp() {
-				v &^= 3 // the bits of congestion control are its own
-			}
-		} else if o.Name == unix.SO_RCVLOWAT && o.Level == unix.SOL_SOCKET {
-			if v < 0 {
-				v = math.MaxInt32
-			}
-			v = max(v, 1)
-		} else if v == -1 && row.unset {
-			v = row.def
-		}
-		if v < row.lo || v > row.hi {
-			return 0, unix.EINVAL
-		}
-	case optBuffer:
-		v = max(row.lo, 2*min(int(uint32(v)), row.hi/2))
-	case optTime:
-		s, us := int64(le.Uint64(b)), int64(le.Uint64(b[8:]))
-		switch {
-		case us < 0 || us >= 1e6:
-			return 0, unix.EDOM
-		case s < 0, s > math.MaxInt64/1_000_000_000-1: // for ever
-			v = 0
-		default:
-			v = int(s)*1e9 + int(us)*1e3
-		}
-	case optLinger:
-		if v != 0 {
-			v = 1<<32 | int(le.Uint32(b[4:]))
-		}
+	v, err := row.decode(o, k, append(b, make([]byte, 16-size)...))
+	if err != nil {
+		return 0, err
 	}
 	switch {
 	case o == sockOpt{unix.IPPROTO_IP, unix.IP_MULTICAST_TTL} && k.tcp():
@@ -260,6 +276,8 @@ func (c *call) sysGetsockopt() (uint64, error) {
 	switch {
 	case int32(n) < 0:
 		return 0, unix.EINVAL
+	case err == unix.ENOPROTOOPT && c.lacks(err) == nil:
+		return 0, c.put(c.a[3], make([]byte, min(n, 16)))
 	case err == unix.ENOPROTOOPT && k.Domain == unix.AF_INET && o.Level != unix.SOL_SOCKET && o.Level != unix.IPPROTO_IP && !(k.tcp() && o.Level == unix.IPPROTO_TCP):
 		return 0, unix.EOPNOTSUPP // ip_getsockopt
 	case err != nil:

@@ -8,23 +8,7 @@ import (
 )
 
 // fileStat is fstat(2).
-func (s *System) fileStat(f *file) stat {
-	switch f.Kind {
-	case filePipe, fileStdin, fileOut, fileErr:
-		if f.Node != 0 {
-			return s.nodeStat(f.Node)
-		}
-		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFIFO | 0o600, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Atime: Epoch, Mtime: Epoch, Ctime: Epoch}
-	case fileSocket:
-		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: unix.S_IFSOCK | 0o777, UID: uint32(s.cfg.UID), GID: uint32(s.cfg.GID), Atime: Epoch, Mtime: Epoch, Ctime: Epoch}
-	case fileEpoll, fileEvent, filePID:
-		return stat{Dev: overlayDev + 3, Ino: fnv(f.Path), Nlink: 1, Mode: 0o600, Atime: Epoch, Mtime: Epoch, Ctime: Epoch}
-	}
-	if f.Node != 0 {
-		return s.nodeStat(f.Node)
-	}
-	return f.St
-}
+func (s *System) fileStat(f *file) stat { return f.kind().stat(s, f) }
 
 // encode lays a stat out as struct stat, stat(2), arch/x86/include/uapi/asm/stat.h, as w shows it.
 func (s stat) encode(w *World) []byte {
@@ -58,7 +42,7 @@ func (c *call) sysNewfstatat() (uint64, error) {
 }
 
 func (c *call) sysFstat() (uint64, error) {
-	_, f, err := c.fd(c.arg32(0))
+	_, f, err := c.anyFd(c.arg32(0))
 	if err != nil {
 		return 0, err
 	}
@@ -88,7 +72,7 @@ func (c *call) statNamed(dirfd int, addr uint64, flags int) (stat, error) {
 
 func (c *call) statPath(dirfd int, name string, flags int) (stat, error) {
 	if name == "" && flags&unix.AT_EMPTY_PATH != 0 && dirfd != unix.AT_FDCWD {
-		_, f, err := c.fd(dirfd)
+		_, f, err := c.anyFd(dirfd)
 		if err != nil {
 			return stat{}, err
 		}
@@ -98,7 +82,7 @@ func (c *call) statPath(dirfd int, name string, flags int) (stat, error) {
 		name = "."
 	}
 	if fd, ok := reopened(name); ok && flags&unix.AT_SYMLINK_NOFOLLOW == 0 {
-		_, f, err := c.fd(fd)
+		_, f, err := c.anyFd(fd)
 		if err != nil {
 			return stat{}, unix.ENOENT
 		}
@@ -147,6 +131,16 @@ func (c *call) readlinkAt(dirfd int, addr, to uint64, size int) (uint64, error) 
 	if err != nil {
 		return 0, err
 	}
+	if name == "" && dirfd != unix.AT_FDCWD { // the file of a descriptor, which may be a link by O_PATH
+		_, f, err := c.anyFd(dirfd)
+		switch {
+		case err != nil:
+			return 0, err
+		case f.Kind != filePath || !f.St.link():
+			return 0, unix.ENOENT
+		}
+		dirfd, name = unix.AT_FDCWD, f.Path
+	}
 	v, err := c.existing(dirfd, name, false)
 	if err != nil {
 		return 0, err
@@ -189,7 +183,7 @@ func (c *call) sysChdir() (uint64, error) {
 }
 
 func (c *call) sysFchdir() (uint64, error) {
-	_, f, err := c.fd(c.arg32(0))
+	_, f, err := c.anyFd(c.arg32(0))
 	if err != nil {
 		return 0, err
 	}

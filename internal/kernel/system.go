@@ -37,6 +37,8 @@ type Config struct {
 	Virtual map[string]fs.FS
 	// DeviceEnabled makes /dev/symchef exist.
 	DeviceEnabled bool
+	// Processor is what programs see, where World has no other.
+	Processor ir.Processor
 	// Host gives access to host files; one for all systems of a run. nil: a fresh one.
 	Host *Host
 	// World is the zero value except where a test case runs again to find what its outcome depends on.
@@ -56,6 +58,7 @@ type System struct {
 	// it. It is the time base: see Time.
 	Retired uint64
 
+	cost    uint64 // of system calls, in instructions: see Spent
 	calls   uint64 // system calls before the device was opened
 	opened  uint64 // what Retired was then; 0: it has not been
 	looked  uint64 // how often the guest has learned what time it is; see Recurs
@@ -96,6 +99,7 @@ type System struct {
 	unordered string // see Unordered, of orders before
 	bounded   Bounds // see Met
 	calling   bool   // a system call is being made, not only looked at; for polled
+	asked     questions
 	callName  string // of the present or the last call
 	polled    []int  // open files that it has looked at
 }
@@ -135,7 +139,7 @@ func newSystem(cfg *Config) *System {
 // start makes the first process, with one task and standard streams but no program.
 func (s *System) start() *Task {
 	first, parent := s.cfg.World.firstPID(), s.cfg.World.parentPID()
-	p := &Process{PID: first, process: process{Parent: parent, Group: first, Session: s.cfg.World.session(), Cwd: s.cfg.Cwd, Umask: 0o022, Limits: s.cfg.World.host().limits, Actions: &actions{}}}
+	p := &Process{PID: first, process: process{Parent: parent, Group: first, Session: s.cfg.World.session(), Cwd: s.cfg.Cwd, Umask: 0o022, Limits: s.cfg.World.limits(), Nice: s.cfg.World.host().nice, Actions: &actions{}}}
 	t := &Task{TID: first, task: task{proc: p}}
 	s.procs, s.tasks, s.cur, s.lastID = []*Process{p}, []*Task{t}, t, first
 	for fd, k := range []fileKind{fileStdin, fileOut, fileErr} {
@@ -150,7 +154,10 @@ func (s *System) start() *Task {
 
 // load reads a program for p from the guest's file system.
 func (s *System) load(p *Process, path string, argv, env []string) (*loader.Image, error) {
-	prog := loader.Program{Path: path, Argv: argv, Env: env, UID: s.cfg.UID, GID: s.cfg.GID, Moved: s.cfg.World.Lower}
+	prog := loader.Program{Path: path, Argv: argv, Env: env, UID: s.cfg.UID, GID: s.cfg.GID, Moved: s.cfg.World.Lower, VDSO: s.cfg.World.Beyond}
+	if s.Processor() == ir.Elsewhere {
+		prog.HWCap, prog.HWCap2, prog.MinSignalStack = 1<<28, 1<<1, 3376 // HTT, FSGSBASE
+	}
 	binary.LittleEndian.PutUint64(prog.Random[:], s.random())
 	binary.LittleEndian.PutUint64(prog.Random[8:], s.random())
 	prog.Open = func(path string) (*mem.Backing, error) {
@@ -302,17 +309,23 @@ func (s *System) Syscall() Outcome {
 	}
 	tracked, file := s.order != nil, -1
 	s.callName = row.name
+	s.asked.call(nr, &c.a)
 	if tracked {
-		if i, _, err := c.fd(c.arg32(0)); err == nil {
+		if i, _, err := c.anyFd(c.arg32(0)); err == nil {
 			file = i
 		}
 		s.order.looked, s.order.way, s.order.used, s.polled, s.calling = nil, nil, nil, nil, true
 		s.order.fds = slices.Clone(t.proc.Fds)
 	}
+	c.doomed(row.name)
+	m, passed, cost := c.p.Mem, c.p.Mem.Passed(), s.cost
+	s.cost += callCost
 	v, err := row.do(&c)
+	s.mapped(m, c.p.Mem, passed)
 	if s.calling = false; tracked && s.order != nil {
 		c.ordered(row, file, v, err)
 	}
+	s.exposed(c.p)
 	switch e := err.(type) {
 	case nil:
 		t.CPU.Set(ir.RAX, v)
@@ -322,7 +335,7 @@ func (s *System) Syscall() Outcome {
 	case unix.Errno:
 		t.CPU.Set(ir.RAX, -uint64(e))
 	case needConcrete:
-		t.Wait = c.was
+		t.Wait, s.cost = c.was, cost
 		return Outcome{Kind: NeedConcrete, Addr: e.addr, Len: e.n}
 	case unsupported:
 		t.Wait = c.was
@@ -330,6 +343,13 @@ func (s *System) Syscall() Outcome {
 	case deviceRequest:
 		t.CPU.Set(ir.RAX, uint64(len(e.Data)))
 		return Outcome{Kind: Device, Request: mem.Bytes(e)}
+	case goesOn:
+		t.Wait = wait{Kind: waitMore, Done: int(e)}
+		t.CPU.PC -= 2 // syscall is 0f 05
+		if what := s.Exceeded(); what != "" {
+			return Outcome{Kind: Unsupported, What: what}
+		}
+		return Outcome{Kind: Done}
 	case blocked:
 		t.Wait = wait(e)
 		if t.Wait.Seq == 0 {
@@ -359,6 +379,20 @@ func (s *System) Exceeded() string {
 		return fmt.Sprintf("the program uses more than %d MiB of memory", s.cfg.MaxMemory>>20)
 	}
 	return ""
+}
+
+// Fit is how many systems of this size the memory of a path has room for.
+func (s *System) Fit() uint64 {
+	if s.cfg.MaxMemory == 0 {
+		return ^uint64(0)
+	}
+	size := uint64(max(s.stored, 0)) + s.objects.Touched()
+	for _, p := range s.procs {
+		if p.Mem != nil {
+			size += p.Mem.Touched()
+		}
+	}
+	return s.cfg.MaxMemory / max(size, 1)
 }
 
 // settle delivers what became pending to the current task and reports.

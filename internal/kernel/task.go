@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"symchef/internal/guest"
 	"symchef/internal/ir"
+	"symchef/internal/mem"
 )
 
 // waitKind says what a task waits for.
@@ -28,6 +28,7 @@ const (
 	waitFIFO            // file Addr waits since the other end had been opened PID times
 	waitSocket          // socket Addr is gone, or takes another connection or datagram
 	waitAgain           // nothing: the call is made again after the signals that it has caused
+	waitMore            // nothing: the call goes on behind the bytes that are Done, see inPieces
 )
 
 // wait is why a task does not run. The call that waits is made again when the
@@ -37,8 +38,8 @@ type wait struct {
 	Woken    bool // waitFutex
 	Restart  bool // SA_RESTART applies, signal(7)
 	Seq      uint64
-	Deadline Time // 0: none
-	Addr     uint64
+	Deadline Time     // 0: none
+	Addr     uint64   // waitFiles: what an event counter has to have room for
 	Bits     uint32   // waitFutex: the mask; waitChild: what to wait for, WEXITED and the like
 	Fds      []waitFd // never changed in place
 	PID      int
@@ -79,8 +80,11 @@ type process struct {
 	NextTimer              int          // ID of the next one
 	Dead                   bool         // a zombie until it is waited for
 	Execed                 bool         // has its own address space after vfork
+	Reaped                 bool         // it has waited for a child that had ended
+	Perhaps                uint64       // signals that a timer has sent or not before it was taken away, see unset
 	Unsure                 bool         // whether SIGCHLD is pending depends on the schedule, see childTells
 	Status                 Status
+	Doom                   int // the signal that ends it as soon as one of its tasks runs, see dooms; 0: none
 	Stop                   int // the signal that has stopped it, 0: it runs
 	News                   int // what waiting may report of it: the signal that stopped it, or SIGCONT; 0: nothing
 }
@@ -115,7 +119,10 @@ func (s *System) process(pid int) *Process {
 // runnable reports whether t can go on.
 func (s *System) runnable(t *Task) bool {
 	w := &t.Wait
-	if t.proc.Stop != 0 {
+	switch {
+	case t.proc.Doom != 0:
+		return true
+	case t.proc.Stop != 0:
 		return false
 	}
 	return w.Kind == waitNone || w.Kind == waitAgain || (t.Pending|t.proc.Pending)&^t.Mask != 0 || w.Deadline != 0 && s.now() >= w.Deadline || s.met(t)
@@ -125,9 +132,11 @@ func (s *System) runnable(t *Task) bool {
 func (s *System) met(t *Task) bool {
 	w := &t.Wait
 	switch w.Kind {
+	case waitMore:
+		return true
 	case waitFiles:
 		for _, f := range w.Fds {
-			if s.ready(f.File)&f.Events != 0 {
+			if s.ready(f.File)&f.Events != 0 && (w.Addr == 0 || s.files.get(f.File).counts(w.Addr)) {
 				return true
 			}
 		}
@@ -250,6 +259,7 @@ func (s *System) removeTask(t *Task) {
 
 // endProcess makes p a zombie, or ends the machine if it is the first.
 func (s *System) endProcess(p *Process, st Status) {
+	s.overtakes(p, st)
 	s.cutOff(p, p.PID == s.cfg.World.firstPID())
 	var gone []*Task
 	for _, t := range slices.Clone(s.tasks) {
@@ -281,17 +291,21 @@ func (s *System) endProcess(p *Process, st Status) {
 		s.gone(t, true)
 	}
 	p.Mem = nil
+	var left []*Process
 	for _, q := range slices.Clone(s.procs) {
 		if q.Parent == p.PID { // adopted by init, which reaps at once
 			q.Parent = initPID
 			if q.Dead {
 				s.reap(q)
-			} else if sig := q.Prctl.DeathSig; sig != 0 {
+				continue
+			}
+			left = append(left, q)
+			if sig := q.Prctl.DeathSig; sig != 0 {
 				s.post(nil, q, siginfo{Sig: sig, PID: p.PID, UID: s.cfg.UID})
 			}
 		}
 	}
-	s.freeOrphans(p)
+	s.freeOrphans(p, left)
 	parent := s.process(p.Parent)
 	if parent == nil || parent.Dead {
 		s.reap(p)
@@ -347,7 +361,7 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	if !c.s.mayStart(c.p) {
 		return 0, unix.EAGAIN
 	}
-	tid := c.s.lastID + 1
+	tid := c.s.cfg.World.nextID(c.s.lastID)
 	if flags&unix.CLONE_PARENT_SETTID != 0 {
 		if err := c.put32(parentTID, uint32(tid)); err != nil {
 			return 0, err
@@ -358,8 +372,8 @@ func (c *call) clone(flags, stack, parentTID, childTID, tls uint64) (uint64, err
 	u.TID, u.Wait, u.Pending, u.Infos, u.HasSaved, u.ClearTID = tid, wait{}, 0, nil, false, 0
 	if !isThread {
 		q := *c.p
-		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.CPUTimers, q.Timers, q.NextTimer, q.Execed, q.News = tid, c.p.PID, 0, nil, timer{}, [2]timer{}, nil, 0, false, 0
-		q.Prctl.DeathSig, q.Prctl.Reaper = 0, false
+		q.PID, q.Parent, q.Pending, q.Infos, q.Timer, q.CPUTimers, q.Timers, q.NextTimer, q.Perhaps, q.Execed, q.News = tid, c.p.PID, 0, nil, timer{}, [2]timer{}, nil, 0, 0, false, 0
+		q.Prctl.DeathSig, q.Prctl.Reaper, q.Doom = 0, false, 0
 		q.Fds = slices.Clone(c.p.Fds)
 		for _, f := range q.Fds {
 			if f.File >= 0 {
@@ -441,13 +455,13 @@ func (c *call) sysExecveat() (uint64, error) {
 		return 0, err
 	}
 	if !strings.HasPrefix(name, "/") && (dir != unix.AT_FDCWD || name == "") {
-		if _, _, err := c.fd(dir); err != nil {
+		if _, _, err := c.anyFd(dir); err != nil {
 			return 0, err
 		}
 		name = strings.TrimSuffix(fmt.Sprintf("/dev/fd/%d/%s", dir, name), "/")
 		if c.p.Fds[dir].Cloexec { // the interpreter of a script could not open it
 			if v, err := c.existing(unix.AT_FDCWD, name, true); err == nil && v.st.regular() {
-				if b, err := c.s.content(c.p, v); err == nil && bytes.HasPrefix(b.Data, []byte("#!")) {
+				if b, err := c.s.beginning(c.p, v, 2); err == nil && string(b.Data) == "#!" {
 					return 0, unix.ENOENT
 				}
 			}
@@ -472,13 +486,24 @@ func (c *call) exec(name string, argvAt, envAt uint64) (uint64, error) {
 		return 0, err
 	}
 	if v, err := c.existing(unix.AT_FDCWD, name, true); err == nil && v.node != 0 && v.st.regular() {
-		if b, err := c.s.content(c.p, v); err == nil && !b.IsConcrete() {
+		if err := c.s.mayShow(v.node); err != nil {
+			return 0, err
+		}
+		symbolic := false
+		c.s.contentOf(v.node).Pieces(func(b mem.Bytes) bool {
+			symbolic = !b.IsConcrete()
+			return !symbolic
+		})
+		if symbolic {
 			return 0, unsupported("a program with symbolic bytes")
 		}
 	}
 	img, err := c.s.load(c.p, name, argv, env)
 	if err != nil {
 		return 0, errnoOf(err)
+	}
+	for _, x := range c.p.Timers {
+		c.unsetPosix("execve", x)
 	}
 	c.s.cutOff(c.p, false)
 	if !c.p.Actions[unix.SIGCHLD].ignores(int(unix.SIGCHLD)) { // it is, from now on
@@ -566,6 +591,9 @@ func (c *call) waitFor(pid int, opts uint64) (*Process, error) {
 func (s *System) told(q *Process) {
 	if q.Dead {
 		s.reap(q)
+		if p := s.process(q.Parent); p != nil {
+			p.Reaped = true
+		}
 	}
 	q.News = 0
 }
@@ -586,17 +614,17 @@ func (c *call) sysWait4() (uint64, error) {
 	default:
 		status = uint32(q.News)<<8 | 0x7f
 	}
+	c.s.told(q) // though storing it may fail
 	if c.a[1] != 0 {
 		if err := c.put32(c.a[1], status); err != nil {
 			return 0, err
 		}
 	}
 	if c.a[3] != 0 {
-		if err := c.put(c.a[3], make([]byte, 144)); err != nil {
+		if err := c.putUsage(c.a[3], c.s.usageOfChild()); err != nil {
 			return 0, err
 		}
 	}
-	c.s.told(q)
 	return uint64(q.PID), nil
 }
 
@@ -650,6 +678,9 @@ func (c *call) tellChild(q *Process) error {
 	var info siginfo
 	if q != nil {
 		info = c.s.childInfo(q)
+		if c.a[3]&unix.WNOWAIT == 0 {
+			c.s.told(q) // though storing it may fail
+		}
 	}
 	if c.a[2] != 0 {
 		b := info.encode()
@@ -659,9 +690,6 @@ func (c *call) tellChild(q *Process) error {
 		if err := c.put(c.a[2]+16, b[16:28]); err != nil {
 			return err
 		}
-	}
-	if q != nil && c.a[3]&unix.WNOWAIT == 0 {
-		c.s.told(q)
 	}
 	return nil
 }
@@ -693,7 +721,7 @@ func (c *call) sysArchPrctl() (uint64, error) {
 		}
 		return 0, c.put64(c.a[1], c.t.CPU.R[slot])
 	}
-	return 0, unix.EINVAL
+	return 0, c.lacks(unix.EINVAL)
 }
 
 // group finds the process of argument i for process-group calls: 0 is the caller.

@@ -38,15 +38,16 @@ const callTime = Time(1000)
 // what came before (package nativeboot).
 func (s *System) worked() Time {
 	s.looked++
-	return s.busy()
+	return s.busy() + s.cfg.World.Taken
 }
 
 // busy is worked for the model's own use.
 func (s *System) busy() Time {
+	t := Time(s.looked) * s.cfg.World.Delay
 	if !s.cfg.DeviceEnabled {
-		return Time(s.Retired) * s.cfg.World.pace()
+		return t + Time(s.Retired)*s.cfg.World.pace()
 	}
-	t := Time(s.calls) * callTime
+	t += Time(s.calls) * callTime
 	if s.opened > 0 {
 		t += Time(s.Retired-s.opened) * s.cfg.World.pace()
 	}
@@ -70,15 +71,16 @@ func (s *System) open() {
 	}
 }
 
-// Timestamp is what rdtsc reads.
+// Timestamp is what rdtsc reads: it counts since the boot of the machine.
 func (s *System) Timestamp() uint64 {
 	s.called()
-	return uint64(s.worked())
+	s.asked.name("rdtsc")
+	return uint64(s.Now())
 }
 
 // Outlast makes s, which comes from the same system as o and has made no system call since, as late as the later of both.
 func (s *System) Outlast(o *System) {
-	s.Retired, s.calls = max(s.Retired, o.Retired), max(s.calls, o.calls)
+	s.Retired, s.cost, s.calls = max(s.Retired, o.Retired), max(s.cost, o.cost), max(s.calls, o.calls)
 }
 
 // called counts a system call, or what else must make time pass before the device is open.
@@ -126,6 +128,11 @@ func (s *System) clock(id uint64) (int64, bool) {
 		return s.Now().wall(), true
 	case unix.CLOCK_MONOTONIC, unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_MONOTONIC_COARSE, unix.CLOCK_BOOTTIME:
 		return int64(s.Now()), true
+	case unix.CLOCK_REALTIME_ALARM, unix.CLOCK_BOOTTIME_ALARM: // of hosts with a clock that wakes them
+		if s.cfg.World.Elsewhere {
+			return s.clock(map[uint64]uint64{unix.CLOCK_REALTIME_ALARM: unix.CLOCK_REALTIME, unix.CLOCK_BOOTTIME_ALARM: unix.CLOCK_BOOTTIME}[id])
+		}
+		return 0, false
 	case unix.CLOCK_PROCESS_CPUTIME_ID, unix.CLOCK_THREAD_CPUTIME_ID:
 		return int64(s.worked()), true
 	}
@@ -162,7 +169,11 @@ func (c *call) sysClockGetres() (uint64, error) {
 	if c.a[1] == 0 {
 		return 0, nil
 	}
-	return 0, c.put64(c.a[1], 0, 1)
+	ns := uint64(1)
+	if c.a[0] == unix.CLOCK_REALTIME_COARSE || c.a[0] == unix.CLOCK_MONOTONIC_COARSE {
+		ns = c.s.cfg.World.host().tick
+	}
+	return 0, c.put64(c.a[1], 0, ns)
 }
 
 func (c *call) sysGettimeofday() (uint64, error) {
@@ -188,7 +199,8 @@ func (c *call) sysTime() (uint64, error) {
 
 func (c *call) sysTimes() (uint64, error) {
 	if c.a[0] != 0 {
-		if err := c.put64(c.a[0], uint64(c.s.worked())/1e7, 0, 0, 0); err != nil {
+		own, children := c.s.usage(), c.s.usageOfChildren(c.p)
+		if err := c.put64(c.a[0], uint64(own.user)/1e7, 0, uint64(children.user)/1e7, 0); err != nil {
 			return 0, err
 		}
 	}

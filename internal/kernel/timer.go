@@ -11,6 +11,8 @@ import (
 type timer struct {
 	At    Time // 0: off
 	Every Time
+	Set   Time // what it was set to
+	Late  bool // it has run out, and nobody has waited for that: see ordertimer.go
 }
 
 func (c *call) sysAlarm() (uint64, error) {
@@ -18,9 +20,10 @@ func (c *call) sysAlarm() (uint64, error) {
 	if at := c.p.Timer.At; at != 0 {
 		left = max(1, (uint64(at-c.s.Now())+5e8)/1e9)
 	}
+	c.unset("alarm", c.p.Timer, int(unix.SIGALRM), 0)
 	c.p.Timer = timer{}
 	if n := c.a[0] & math.MaxUint32; n != 0 {
-		c.p.Timer.At = c.s.Now() + seconds(n)
+		c.p.Timer.At, c.p.Timer.Set = c.s.Now()+seconds(n), seconds(n)
 	}
 	return left, nil
 }
@@ -44,7 +47,7 @@ func (t *timer) expired(now Time) bool {
 	if t.At == 0 || now < t.At {
 		return false
 	}
-	t.At = 0
+	t.At, t.Late = 0, true
 	if t.Every != 0 {
 		t.At = now + t.Every
 	}
@@ -56,9 +59,9 @@ func (t *timer) expired(now Time) bool {
 func (c *call) itimer(which uint64) (*timer, Time, error) {
 	switch which {
 	case 0: // ITIMER_REAL
-		return &c.p.Timer, c.s.Now(), nil
+		return c.p.interval(0), c.s.Now(), nil
 	case 1, 2: // ITIMER_VIRTUAL, ITIMER_PROF
-		return &c.p.CPUTimers[which-1], c.s.worked(), nil
+		return c.p.interval(int(which)), c.s.worked(), nil
 	}
 	return nil, 0, unix.EINVAL
 }
@@ -86,14 +89,14 @@ func (c *call) sysSetitimer() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if c.a[2] != 0 {
-		if err := c.putTimer(c.a[2], *t, now, 1000); err != nil {
-			return 0, err
-		}
-	}
+	c.unset("setitimer", *t, itimerSignals[c.a[0]], 0)
+	old := *t
 	*t = timer{Every: seconds(w[0]) + Time(w[1])*1e3}
 	if d := seconds(w[2]) + Time(w[3])*1e3; d != 0 {
-		t.At = now + d
+		t.At, t.Set = now+d, d
+	}
+	if c.a[2] != 0 { // behind the change, which is made though this may fail
+		return 0, c.putTimer(c.a[2], old, now, 1000)
 	}
 	return 0, nil
 }
@@ -176,12 +179,12 @@ func (c *call) sysTimerSettime() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	old, now := c.p.Timers[i].Timer, Time(0)
 	if c.a[3] != 0 {
-		if err := c.putTimer(c.a[3], c.p.Timers[i].Timer, c.s.Now(), 1); err != nil {
-			return 0, err
-		}
+		now = c.s.Now()
 	}
-	t := timer{Every: every}
+	c.unsetPosix("timer_settime", c.p.Timers[i])
+	t := timer{Every: every, Set: value}
 	switch {
 	case value == 0:
 	case c.a[1]&unix.TIMER_ABSTIME == 0:
@@ -193,6 +196,12 @@ func (c *call) sysTimerSettime() (uint64, error) {
 	}
 	c.p.Timers = slices.Clone(c.p.Timers)
 	c.p.Timers[i].Timer = t
+	if t.At != 0 && t.At <= c.s.now() { // a moment that has gone by
+		c.s.fire()
+	}
+	if c.a[3] != 0 { // behind the change, which is made though this may fail
+		return 0, c.putTimer(c.a[3], old, now, 1)
+	}
 	return 0, nil
 }
 
@@ -205,7 +214,10 @@ func (c *call) sysTimerGettime() (uint64, error) {
 }
 
 func (c *call) sysTimerGetoverrun() (uint64, error) {
-	_, err := c.posixTimer()
+	i, err := c.posixTimer()
+	if err == nil && c.p.Timers[i].Timer.open() && c.p.Timers[i].Notify != sigevNone {
+		c.against("timer_getoverrun", bit(c.p.Timers[i].Sig))
+	}
 	return 0, err
 }
 
@@ -214,6 +226,7 @@ func (c *call) sysTimerDelete() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	c.unsetPosix("timer_delete", c.p.Timers[i])
 	c.p.Timers = slices.Delete(slices.Clone(c.p.Timers), i, i+1)
 	return 0, nil
 }
@@ -225,13 +238,11 @@ func (s *System) fire() {
 			continue
 		}
 		if p.Timer.expired(s.now()) {
-			s.interrupts(p, int(unix.SIGALRM))
 			s.post(nil, p, siginfo{Sig: int(unix.SIGALRM), Code: 0x80})
 		}
-		for i, sig := range [2]unix.Signal{unix.SIGVTALRM, unix.SIGPROF} {
+		for i, sig := range itimerSignals[1:] {
 			if p.CPUTimers[i].expired(s.busy()) {
-				s.interrupts(p, int(sig))
-				s.post(nil, p, siginfo{Sig: int(sig), Code: 0x80})
+				s.post(nil, p, siginfo{Sig: sig, Code: 0x80})
 			}
 		}
 		for i, t := range p.Timers {
@@ -259,7 +270,6 @@ func (s *System) notify(p *Process, t posixTimer) {
 		infos = to.Infos
 	}
 	if t.Notify != sigevNone && !slices.Contains(infos, info) {
-		s.interrupts(p, t.Sig)
 		s.post(to, p, info)
 	}
 }

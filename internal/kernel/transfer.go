@@ -26,11 +26,11 @@ func (c *call) transfer(in, out int, from, to uint64, n int) (uint64, error) {
 		return 0, err
 	}
 	f := c.s.files.get(in)
-	regular := f.Kind == fileLower || f.Kind == fileNode
+	regular := f.regular()
 	if regular && at < 0 {
 		at = f.Off
 	}
-	b, err := c.readFile(in, at, min(n, maxIO))
+	b, err := c.readFile(in, at, min(n, maxWhole))
 	if err != nil || len(b.Data) == 0 {
 		return 0, err
 	}
@@ -71,17 +71,38 @@ func (c *call) two(a, b int) (i, j int, f, g *file, err error) {
 }
 
 func (c *call) sysSendfile() (uint64, error) {
-	if _, f, err := c.fd(c.arg32(1)); err == nil && f.readable() && c.a[2] != 0 && !f.seekable() {
-		return 0, unix.ESPIPE
+	if _, f, err := c.fd(c.arg32(1)); err == nil && f.readable() && c.a[2] != 0 { // do_sendfile in fs/read_write.c looks at this end first
+		if !f.has(seeks) && f.Kind != fileRandom {
+			return 0, unix.ESPIPE
+		}
+		if at, err := c.u64(c.a[2]); err != nil {
+			return 0, err
+		} else if int64(at) < 0 {
+			return 0, unix.EINVAL
+		}
 	}
 	in, out, f, g, err := c.ends(c.arg32(1), c.arg32(0))
 	switch {
 	case err != nil:
 		return 0, err
-	case f.Kind != fileLower && f.Kind != fileNode || g.Kind == fileDevice || g.Flags&unix.O_APPEND != 0:
+	case !f.regular() && g.Kind == filePipe && g.Out >= 0 && c.s.readiness(out)&(unix.POLLOUT|unix.POLLERR) == 0: // what is to be read comes behind the room for it
+		if g.Flags&unix.O_NONBLOCK != 0 {
+			return 0, unix.EAGAIN
+		}
+		return 0, c.waitFile(out, unix.POLLOUT)
+	case !f.regular() || g.Kind == fileDevice || g.Flags&unix.O_APPEND != 0:
 		return 0, unix.EINVAL
 	}
-	return c.transfer(in, out, c.a[2], 0, int(min(c.a[3], maxIO)))
+	n := int(min(c.a[3], maxWhole))
+	done, err := c.transfer(in, out, c.a[2], 0, n)
+	for f.Node != 0 && f.Node == g.Node && err == nil && done > 0 && done < uint64(n) { // what it has written is there to be read
+		more, err := c.transfer(in, out, c.a[2], 0, n-int(done))
+		if err != nil || more == 0 {
+			break
+		}
+		done += more
+	}
+	return done, err
 }
 
 func (c *call) sysCopyFileRange() (uint64, error) {
@@ -89,8 +110,6 @@ func (c *call) sysCopyFileRange() (uint64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case f.Kind == filePath || g.Kind == filePath:
-		return 0, unix.EBADF
 	}
 	for _, addr := range [2]uint64{c.a[1], c.a[3]} {
 		if addr != 0 {
@@ -104,12 +123,14 @@ func (c *call) sysCopyFileRange() (uint64, error) {
 		return 0, unix.EINVAL
 	case f.Kind == fileDir || g.Kind == fileDir:
 		return 0, unix.EISDIR
-	case f.Kind != fileLower && f.Kind != fileNode || g.Kind != fileLower && g.Kind != fileNode:
+	case !f.regular() || !g.regular():
 		return 0, unix.EINVAL
 	case !f.readable() || !g.writable() || g.Flags&unix.O_APPEND != 0:
 		return 0, unix.EBADF
 	case f.Node != 0 && f.Node == g.Node:
 		return 0, unsupported("copy_file_range within a file")
+	case f.memory() != g.memory():
+		return 0, unix.EXDEV
 	case f.Kind == fileLower && c.s.cfg.World.Sandbox: // what an overlay writes is on another file system
 		return 0, unix.EXDEV
 	}
@@ -123,13 +144,13 @@ func (c *call) sysCopyFileRange() (uint64, error) {
 			return 0, unix.EOVERFLOW
 		}
 	}
-	return c.transfer(in, out, c.a[1], c.a[3], int(min(c.a[4], maxIO)))
+	return c.transfer(in, out, c.a[1], c.a[3], int(min(c.a[4], maxWhole)))
 }
 
 func (c *call) sysSplice() (uint64, error) {
 	const nonblock = 2 // SPLICE_F_NONBLOCK
 	in, out, f, g, err := c.two(c.arg32(0), c.arg32(2))
-	n := int(min(c.a[4], maxIO))
+	n := int(min(c.a[4], maxWhole))
 	switch {
 	case n == 0:
 		return 0, nil
@@ -137,8 +158,6 @@ func (c *call) sysSplice() (uint64, error) {
 		return 0, unix.EINVAL
 	case err != nil:
 		return 0, err
-	case f.Kind == filePath || g.Kind == filePath:
-		return 0, unix.EBADF
 	case f.Kind == filePipe && c.a[1] != 0 || g.Kind == filePipe && c.a[3] != 0:
 		return 0, unix.ESPIPE
 	}
@@ -149,34 +168,49 @@ func (c *call) sysSplice() (uint64, error) {
 			}
 		}
 	}
+	if err := spliceable(f, g); err != nil {
+		return 0, err
+	}
+	file, events, room := c.spliceWaits(in, out, f, g)
+	if events != 0 && (c.a[5]&nonblock != 0 || (f.Flags|g.Flags)&unix.O_NONBLOCK != 0) {
+		return 0, unix.EAGAIN
+	}
+	if events != 0 {
+		return 0, c.waitFile(file, events)
+	}
+	return c.transfer(in, out, c.a[1], c.a[3], min(n, room))
+}
+
+// spliceable returns why splice(2) does not move bytes from f to g.
+func spliceable(f, g *file) error {
+	from, to := f.Kind == filePipe, g.Kind == filePipe
 	switch {
 	case !f.readable() || !g.writable():
-		return 0, unix.EBADF
-	case f.Kind != filePipe && g.Kind != filePipe || f.Kind == filePipe && g.Kind == filePipe && f.In == g.Out:
-		return 0, unix.EINVAL
-	case f.Kind != filePipe && f.Kind != fileLower && f.Kind != fileNode || g.Kind != filePipe && g.Kind != fileNode && g.Kind != fileOut:
-		return 0, unsupported("splice of these files")
-	case g.Flags&unix.O_APPEND != 0:
-		return 0, unix.EINVAL
+		return unix.EBADF
+	case !from && !to || from && to && f.In == g.Out:
+		return unix.EINVAL
+	case !from && !f.regular() || !to && g.Kind != fileNode && g.Kind != fileOut:
+		return unsupported("splice of these files")
+	case !to && g.Flags&unix.O_APPEND != 0:
+		return unix.EINVAL
 	}
-	wait := func(i int, events uint32) error {
-		if c.a[5]&nonblock != 0 || (f.Flags|g.Flags)&unix.O_NONBLOCK != 0 {
-			return unix.EAGAIN
-		}
-		return c.waitFile(i, events)
-	}
+	return nil
+}
+
+// spliceWaits says for which events of which file a transfer from in, f, to out, g, has to wait, 0 for none; or else how many bytes there is room for: a pipe
+// takes no more, and what is read is not lost.
+func (c *call) spliceWaits(in, out int, f, g *file) (file int, events uint32, room int) {
 	if f.Kind == filePipe {
 		if p := c.s.pipes.get(f.In); len(p.Buf.Data) == 0 && p.Writers > 0 {
-			return 0, wait(in, unix.POLLIN)
+			return in, unix.POLLIN, 0
 		}
 	}
-	if g.Kind == filePipe { // a pipe takes what there is room for, and what is read is not lost
-		p := c.s.pipes.get(g.Out)
-		room := p.size() - len(p.Buf.Data)
-		if room == 0 && p.Readers > 0 {
-			return 0, wait(out, unix.POLLOUT)
-		}
-		n = min(n, max(room, 1))
+	if g.Kind != filePipe {
+		return 0, 0, maxWhole
 	}
-	return c.transfer(in, out, c.a[1], c.a[3], n)
+	p := c.s.pipes.get(g.Out)
+	if room = p.size() - len(p.Buf.Data); room == 0 && p.Readers > 0 {
+		return out, unix.POLLOUT, 0
+	}
+	return 0, 0, max(room, 1)
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"bytes"
-	"encoding/binary"
 	"strconv"
 	"strings"
 
@@ -24,7 +23,7 @@ type tty struct {
 	Master         bool     // the master is open
 	Refs, Slaves   int      // open files, and those of them that are the terminal and have not been hung up
 	Used           bool     // the terminal has been open
-	Era            uint64   // how often it was hung up; file.Count is what it was at the open
+	Era            uint64   // how often it was hung up; file.Since is what it was at the open
 	Locked         bool     // TIOCSPTLCK
 	Session, Group int      // whose controlling terminal it is, and the group in the foreground; 0: none
 	Wakes          int      // see activity
@@ -39,17 +38,6 @@ type termios struct {
 
 // ttyBuffer is how much of either direction is kept, in bytes (N_TTY_BUF_SIZE).
 const ttyBuffer = 4096
-
-// ioctl requests that golang.org/x/sys/unix lacks or that are clearer beside the others (tty_ioctl(4)).
-const (
-	tcGets, tcSets, tcSetsW, tcSetsF = 0x5401, 0x5402, 0x5403, 0x5404
-	tcSbrk, tcXonc, tcFlush, tcSbrkP = 0x5409, 0x540a, 0x540b, 0x5425
-	tiocSCTTY, tiocNoTTY             = 0x540e, 0x5422
-	tiocGPgrp, tiocSPgrp, tiocGSID   = 0x540f, 0x5410, 0x5429
-	tiocGWinsz, tiocSWinsz           = 0x5413, 0x5414
-	tiocGPtN, tiocSPtLck, tiocGPtLck = 0x80045430, 0x40045431, 0x80045439
-	tiocGPtPeer                      = 0x5441
-)
 
 //lint:ignore U1000 called through cloner
 func (t *tty) clone() *tty {
@@ -105,7 +93,7 @@ func (c *call) openTTY(i int, f *file, noctty, cloexec bool) (uint64, error) {
 	if !t.Master || t.Locked {
 		return 0, unix.EIO
 	}
-	f.Kind, f.In, f.Count = fileTTY, i, t.Era
+	f.Kind, f.In, f.Since = fileTTY, i, t.Era
 	fd, err := c.open(f, cloexec)
 	if err != nil {
 		return 0, err
@@ -120,23 +108,49 @@ func (c *call) openTTY(i int, f *file, noctty, cloexec bool) (uint64, error) {
 	return fd, nil
 }
 
-// closeTTY gives up f, an open file of a terminal. With the master the terminal hangs up.
-func (s *System) closeTTY(f *file) {
-	t := s.tty(f.In)
-	t.Wakes++
-	switch {
-	case f.Kind == fileMaster:
-		t.Master = false
-		if leader := s.process(t.Session); leader != nil && t.Session != 0 {
-			s.post(nil, leader, siginfo{Sig: int(unix.SIGHUP), Code: 0x80})
-			s.post(nil, leader, siginfo{Sig: int(unix.SIGCONT), Code: 0x80})
-		}
-		t.hangUp()
-	case f.Count == t.Era:
+// ttyFile is a terminal, masterFile the other side of one. With the master the terminal hangs up.
+type (
+	ttyFile    struct{ terminalKind }
+	masterFile struct{ terminalKind }
+)
+
+type terminalKind struct{ plainKind }
+
+func (terminalKind) traits() trait { return literal }
+
+func (terminalKind) activity(s *System, f *file) int { return s.ttys.get(f.In).Wakes }
+
+func (terminalKind) sound(s *System, f *file) bool { return s.ttys.get(f.In) != nil }
+
+func (terminalKind) step(c *call, x fileCall) {
+	c.s.order.write(c.t.strand, "terminal", c.step(x.name, "a terminal"))
+	c.s.order.shows(c.t.strand)
+}
+
+func (ttyFile) closed(s *System, f *file) {
+	if t := s.tty(f.In); f.Since == t.Era {
 		t.Slaves--
 	}
+	s.leftTTY(f.In)
+}
+
+func (masterFile) closed(s *System, f *file) {
+	t := s.tty(f.In)
+	t.Master = false
+	if leader := s.process(t.Session); leader != nil && t.Session != 0 {
+		s.post(nil, leader, siginfo{Sig: int(unix.SIGHUP), Code: 0x80})
+		s.post(nil, leader, siginfo{Sig: int(unix.SIGCONT), Code: 0x80})
+	}
+	t.hangUp()
+	s.leftTTY(f.In)
+}
+
+// leftTTY takes away an open file of terminal i.
+func (s *System) leftTTY(i int) {
+	t := s.tty(i)
+	t.Wakes++
 	if t.Refs--; t.Refs == 0 {
-		s.ttys.del(f.In)
+		s.ttys.del(i)
 	}
 }
 
@@ -149,7 +163,7 @@ func (t *tty) hangUp() {
 
 // hung reports whether f is a terminal that has been hung up.
 func (s *System) hung(f *file) bool {
-	return f.Kind == fileTTY && s.ttys.get(f.In).Era != f.Count
+	return f.Kind == fileTTY && s.ttys.get(f.In).Era != f.Since
 }
 
 // leaveTTY is what happens to the terminal of a session whose leader p ends or gives it up (disassociate_ctty).
@@ -261,41 +275,50 @@ func (s *System) typed(t *tty, x byte) {
 		t.In = append(t.In, []byte{x})
 		return
 	}
-	extended := term.Lflag&unix.IEXTEN != 0
+	t.edit(x)
+}
+
+// edit takes a byte for the line that is being edited.
+func (t *tty) edit(x byte) {
+	local := t.Term.Lflag
+	has := func(flags uint32) bool { return local&flags == flags }
 	switch {
 	case t.control(x, unix.VERASE):
 		if len(t.Line) > 0 {
 			t.erase()
 		}
-	case t.control(x, unix.VKILL) && term.Lflag&unix.ECHO != 0 && term.Lflag&unix.ECHOK != 0 && term.Lflag&unix.ECHOKE != 0 && term.Lflag&unix.ECHOE != 0:
+	case t.control(x, unix.VKILL) && has(unix.ECHO|unix.ECHOK|unix.ECHOKE|unix.ECHOE):
 		for len(t.Line) > 0 {
 			t.erase()
 		}
 	case t.control(x, unix.VKILL):
 		t.Line = nil
-		if t.echo(x); term.Lflag&unix.ECHOK != 0 && term.Lflag&unix.ECHO != 0 {
+		if t.echo(x); has(unix.ECHOK | unix.ECHO) {
 			t.emit('\n')
 		}
-	case extended && t.control(x, unix.VWERASE):
-		for word := false; len(t.Line) > 0; {
-			last := t.Line[len(t.Line)-1]
-			letter := last == '_' || last >= '0' && last <= '9' || last|32 >= 'a' && last|32 <= 'z'
-			if word && !letter {
-				break
-			}
-			word = word || letter
-			t.erase()
-		}
+	case has(unix.IEXTEN) && t.control(x, unix.VWERASE):
+		t.eraseWord()
 	case t.control(x, unix.VEOF):
 		t.In, t.Line = append(t.In, t.Line), nil
-	case x == '\n' || t.control(x, unix.VEOL) || extended && t.control(x, unix.VEOL2):
+	case x == '\n' || t.control(x, unix.VEOL) || has(unix.IEXTEN) && t.control(x, unix.VEOL2):
 		t.echo(x)
 		t.In, t.Line = append(t.In, append(t.Line[:len(t.Line):len(t.Line)], x)), nil
-	default:
-		if len(t.Line) < ttyBuffer-1 {
-			t.echo(x)
-			t.Line = append(t.Line[:len(t.Line):len(t.Line)], x)
+	case len(t.Line) < ttyBuffer-1:
+		t.echo(x)
+		t.Line = append(t.Line[:len(t.Line):len(t.Line)], x)
+	}
+}
+
+// eraseWord erases up to a word, and what stands behind it.
+func (t *tty) eraseWord() {
+	for word := false; len(t.Line) > 0; {
+		last := t.Line[len(t.Line)-1]
+		letter := last == '_' || last >= '0' && last <= '9' || last|32 >= 'a' && last|32 <= 'z'
+		if word && !letter {
+			return
 		}
+		word = word || letter
+		t.erase()
 	}
 }
 
@@ -308,14 +331,29 @@ func (t *tty) held() int {
 	return n
 }
 
-// writeTTY is write(2) on either side.
-func (c *call) writeTTY(i int, f *file, b mem.Bytes) (uint64, error) {
+func (ttyFile) write(c *call, i int, f *file, _ int64, b mem.Bytes) (uint64, error) {
+	if c.s.hung(f) {
+		return 0, unix.EIO
+	}
+	return c.writeTTY(i, f, b, func(t *tty, data []byte) int {
+		n := min(len(data), ttyBuffer-len(t.Out))
+		t.emit(data[:n]...)
+		return n
+	})
+}
+
+func (masterFile) write(c *call, i int, f *file, _ int64, b mem.Bytes) (uint64, error) {
+	return c.writeTTY(i, f, b, func(t *tty, data []byte) int {
+		c.s.typed(t, data[0])
+		return 1
+	})
+}
+
+// writeTTY is write(2) on either side, which takes as many bytes at once as it says.
+func (c *call) writeTTY(i int, f *file, b mem.Bytes, take func(*tty, []byte) int) (uint64, error) {
 	done, data := c.was.Done, b.Data
 	if !b.IsConcrete() { // write(2) has asked for concrete bytes, sendfile(2) has not
 		return 0, unsupported("symbolic bytes for a terminal")
-	}
-	if c.s.hung(f) {
-		return 0, unix.EIO
 	}
 	if c.s.ttys.get(f.In).Term.Lflag&unix.TOSTOP != 0 {
 		if err := c.foreground(f, unix.SIGTTOU); err != nil {
@@ -325,14 +363,7 @@ func (c *call) writeTTY(i int, f *file, b mem.Bytes) (uint64, error) {
 	for done < len(data) && c.s.ttyRoom(f) {
 		t := c.s.tty(f.In)
 		t.Wakes++
-		if f.Kind == fileMaster {
-			c.s.typed(t, data[done])
-			done++
-			continue
-		}
-		k := min(len(data), done+ttyBuffer-len(t.Out))
-		t.emit(data[done:k]...)
-		done = k
+		done += take(t, data[done:])
 	}
 	switch {
 	case done == len(data) || done > 0 && f.Flags&unix.O_NONBLOCK != 0:
@@ -352,31 +383,29 @@ func (s *System) ttyRoom(f *file) bool {
 	return t.held()+len(t.Line) < ttyBuffer || t.Term.Lflag&unix.ICANON != 0 && len(t.In) == 0
 }
 
-// readTTY is read(2) on either side of at most n bytes.
-func (c *call) readTTY(i int, f *file, n int) (mem.Bytes, error) {
+func (masterFile) read(c *call, i int, f *file, _ int64, n int) (mem.Bytes, error) {
+	t := c.s.ttys.get(f.In)
+	switch {
+	case len(t.Out) > 0:
+		b := t.Out[:min(n, len(t.Out))]
+		w := c.s.tty(f.In)
+		w.Out = t.Out[len(b):]
+		w.Wakes++
+		return mem.Concrete(b), nil
+	case t.Used && t.Slaves == 0:
+		return mem.Bytes{}, unix.EIO
+	case f.Flags&unix.O_NONBLOCK != 0:
+		return mem.Bytes{}, unix.EAGAIN
+	}
+	return mem.Bytes{}, c.waitFile(i, unix.POLLIN)
+}
+
+func (ttyFile) read(c *call, i int, f *file, _ int64, n int) (mem.Bytes, error) {
 	none := mem.Bytes{}
 	t := c.s.ttys.get(f.In)
-	if f.Kind == fileMaster {
-		if len(t.Out) > 0 {
-			k := min(n, len(t.Out))
-			b := t.Out[:k]
-			w := c.s.tty(f.In)
-			w.Out = t.Out[k:]
-			w.Wakes++
-			return mem.Concrete(b), nil
-		}
-		if t.Used && t.Slaves == 0 {
-			return none, unix.EIO
-		}
-		if f.Flags&unix.O_NONBLOCK != 0 {
-			return none, unix.EAGAIN
-		}
-		return none, c.waitFile(i, unix.POLLIN)
-	}
 	canonical := t.Term.Lflag&unix.ICANON != 0
 	least := int(t.Term.CC[unix.VMIN])
-	switch {
-	case c.s.hung(f) || n == 0:
+	if c.s.hung(f) || n == 0 {
 		return none, nil
 	}
 	if err := c.foreground(f, unix.SIGTTIN); err != nil {
@@ -434,28 +463,13 @@ func (c *call) foreground(f *file, sig unix.Signal) error {
 	return blocked{Kind: waitAgain, Restart: true}
 }
 
-// ttyReady is ready for either side.
-func (s *System) ttyReady(f *file) uint32 {
+func (masterFile) ready(s *System, f *file) (r uint32) {
 	t := s.ttys.get(f.In)
-	var r uint32
-	if f.Kind == fileMaster {
-		if len(t.Out) > 0 {
-			r |= unix.POLLIN
-		}
-		if t.Used && t.Slaves == 0 {
-			r |= unix.POLLHUP
-		}
-	} else {
-		least := 1
-		if t.Term.Lflag&unix.ICANON == 0 && t.Term.CC[unix.VTIME] == 0 {
-			least = max(1, int(t.Term.CC[unix.VMIN]))
-		}
-		if s.hung(f) {
-			return unix.POLLIN | unix.POLLOUT | unix.POLLERR | unix.POLLHUP
-		}
-		if t.Term.Lflag&unix.ICANON != 0 && len(t.In) > 0 || t.Term.Lflag&unix.ICANON == 0 && t.held() >= least {
-			r |= unix.POLLIN
-		}
+	if len(t.Out) > 0 {
+		r |= unix.POLLIN
+	}
+	if t.Used && t.Slaves == 0 {
+		r |= unix.POLLHUP
 	}
 	if s.ttyRoom(f) {
 		r |= unix.POLLOUT
@@ -463,151 +477,20 @@ func (s *System) ttyReady(f *file) uint32 {
 	return r
 }
 
-// ttyIoctl is ioctl(2) on either side, tty_ioctl(4).
-func (c *call) ttyIoctl(f *file) (uint64, error) {
-	t, at := c.s.ttys.get(f.In), c.a[2]
-	master := f.Kind == fileMaster
-	switch c.a[1] {
-	case tiocGPtN, tiocSPtLck, tiocGPtLck, tiocGPtPeer:
-		if !master {
-			return 0, unix.ENOTTY
-		}
+func (ttyFile) ready(s *System, f *file) (r uint32) {
+	t := s.ttys.get(f.In)
+	if s.hung(f) {
+		return unix.POLLIN | unix.POLLOUT | unix.POLLERR | unix.POLLHUP
 	}
-	if c.s.hung(f) {
-		return 0, unix.EIO
+	least := 1
+	if t.Term.Lflag&unix.ICANON == 0 && t.Term.CC[unix.VTIME] == 0 {
+		least = max(1, int(t.Term.CC[unix.VMIN]))
 	}
-	switch c.a[1] {
-	case tcSets, tcSetsW, tcSetsF, tcSbrk, tcSbrkP, tcXonc, tcFlush, tiocSPgrp:
-		if err := c.foreground(f, unix.SIGTTOU); err != nil {
-			return 0, err
-		}
+	if t.Term.Lflag&unix.ICANON != 0 && len(t.In) > 0 || t.Term.Lflag&unix.ICANON == 0 && t.held() >= least {
+		r |= unix.POLLIN
 	}
-	switch c.a[1] {
-	case tcGets:
-		b, _ := binary.Append(nil, binary.LittleEndian, t.Term)
-		return 0, c.put(at, b)
-	case tcSets, tcSetsW, tcSetsF:
-		b, err := c.bytes(at, 36)
-		if err != nil {
-			return 0, err
-		}
-		w := c.s.tty(f.In)
-		was := w.Term.Lflag & unix.ICANON
-		_, _ = binary.Decode(b, binary.LittleEndian, &w.Term)
-		if c.a[1] == tcSetsF {
-			w.In, w.Line = nil, nil
-		}
-		if was != 0 && w.Term.Lflag&unix.ICANON == 0 && len(w.Line) > 0 {
-			w.In, w.Line = append(w.In, w.Line), nil
-		}
-		w.Wakes++
-		return 0, nil
-	case tcSbrk, tcSbrkP, tcXonc:
-		return 0, nil
-	case tcFlush:
-		w := c.s.tty(f.In)
-		w.Wakes++
-		if at > 2 {
-			return 0, unix.EINVAL
-		}
-		if in := at != unix.TCOFLUSH; in != master || at == unix.TCIOFLUSH {
-			w.In, w.Line = nil, nil
-		}
-		if out := at != unix.TCIFLUSH; out != master || at == unix.TCIOFLUSH {
-			w.Out = nil
-		}
-		return 0, nil
-	case tiocGWinsz:
-		return 0, c.put(at, t.Window[:])
-	case tiocSWinsz:
-		b, err := c.bytes(at, 8)
-		if err != nil {
-			return 0, err
-		}
-		if w := c.s.tty(f.In); !bytes.Equal(b, w.Window[:]) {
-			copy(w.Window[:], b)
-			c.s.signalGroup(w.Group, unix.SIGWINCH)
-		}
-		return 0, nil
-	case tiocGPtN:
-		return 0, c.put32(at, uint32(f.In))
-	case tiocSPtLck:
-		v, err := c.u32(at)
-		if err == nil {
-			c.s.tty(f.In).Locked = v != 0
-		}
-		return 0, err
-	case tiocGPtLck:
-		v := uint32(0)
-		if t.Locked {
-			v = 1
-		}
-		return 0, c.put32(at, v)
-	case tiocGPtPeer:
-		st, err := c.s.synthStat(c.p, ttyPath(f.In))
-		if err != nil {
-			return 0, err
-		}
-		flags := int(at)
-		peer := &file{Flags: flags &^ (unix.O_CLOEXEC | unix.O_NOCTTY), Path: ttyPath(f.In), Low: ttyPath(f.In), Out: -1, St: st}
-		return c.openTTY(f.In, peer, flags&unix.O_NOCTTY != 0, flags&unix.O_CLOEXEC != 0)
-	case unix.TIOCINQ:
-		n := t.held()
-		if master {
-			n = len(t.Out)
-		}
-		return 0, c.put32(at, uint32(n))
-	case unix.TIOCOUTQ:
-		return 0, c.put32(at, 0)
+	if s.ttyRoom(f) {
+		r |= unix.POLLOUT
 	}
-	mine := t.Session != 0 && t.Session == c.p.Session
-	switch c.a[1] {
-	case tiocSCTTY:
-		_, has := c.s.ttyOf(c.p, "/dev/tty")
-		switch {
-		case mine && c.p.Session == c.p.PID:
-			return 0, nil
-		case c.p.Session != c.p.PID || has || t.Session != 0:
-			return 0, unix.EPERM
-		}
-		w := c.s.tty(f.In)
-		w.Session, w.Group = c.p.Session, c.p.Group
-		return 0, nil
-	case tiocNoTTY:
-		if !mine {
-			return 0, unix.ENOTTY
-		}
-		c.s.leaveTTY(c.p, false)
-		return 0, nil
-	case tiocGPgrp, tiocGSID:
-		if !master && !mine || c.a[1] == tiocGSID && t.Session == 0 {
-			return 0, unix.ENOTTY
-		}
-		if c.a[1] == tiocGSID {
-			return 0, c.put32(at, uint32(t.Session))
-		}
-		return 0, c.put32(at, uint32(t.Group))
-	case tiocSPgrp:
-		v, err := c.u32(at)
-		if err != nil {
-			return 0, err
-		}
-		if !mine {
-			return 0, unix.ENOTTY
-		}
-		if int32(v) < 0 {
-			return 0, unix.EINVAL
-		}
-		for _, p := range c.s.procs {
-			if p.Group == int(v) {
-				if p.Session != c.p.Session {
-					return 0, unix.EPERM
-				}
-				c.s.tty(f.In).Group = int(v)
-				return 0, nil
-			}
-		}
-		return 0, unix.ESRCH
-	}
-	return 0, unix.ENOTTY
+	return r
 }

@@ -19,14 +19,7 @@ func TestTTYForks(t *testing.T) {
 	slave := m.must(2, name, unix.O_RDWR|unix.O_NOCTTY, 0)
 	m.must(1, master, m.data([]byte("one\nha")), 6)
 
-	data, err := m.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := Unmarshal(data, *m.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := m.reloaded()
 	fork := m.Fork()
 	for i, s := range []*System{m.System, fork, back} {
 		o := &machine{System: s, t: t, top: m.top}

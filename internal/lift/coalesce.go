@@ -38,19 +38,10 @@ func coalesce(blk *ir.Block) {
 func coalescable(us []ir.Uop, j int) (def int, ok bool) {
 	mv := &us[j]
 	t, r := mv.B, mv.D
-	if mv.Op != ir.Mov || mv.Imm != 0 || t < ir.Temp0 || r > ir.R15 && (r < ir.X0 || r >= ir.FPR) {
+	if mv.Op != ir.Mov || mv.Imm != 0 || t < ir.Temp0 || !ownRegister(r) {
 		return 0, false
 	}
-	def = -1
-	for k := range us {
-		if writes(&us[k], t) {
-			if def >= 0 || k >= j {
-				return 0, false
-			}
-			def = k
-		}
-	}
-	if def < 0 || us[def].D != t || !fits(&us[def], mv.W) {
+	if def, ok = onlyWriter(us, t); !ok || def >= j || us[def].D != t || !fits(&us[def], mv.W) {
 		return 0, false
 	}
 	for k := range us {
@@ -69,6 +60,24 @@ func coalescable(us []ir.Uop, j int) (def int, ok bool) {
 		}
 	}
 	return def, true
+}
+
+// ownRegister reports whether r is a register that nothing but the guest's code looks at: not flags, not what floats depend on.
+func ownRegister(r ir.Slot) bool {
+	return r <= ir.R15 || r >= ir.X0 && r < ir.FPR || r >= ir.Y0 && r < ir.NumState
+}
+
+// onlyWriter returns the one uop that writes t; false if there is none, or more than one.
+func onlyWriter(us []ir.Uop, t ir.Slot) (def int, ok bool) {
+	for k := range us {
+		if writes(&us[k], t) {
+			if ok {
+				return 0, false
+			}
+			def, ok = k, true
+		}
+	}
+	return def, ok
 }
 
 // fits reports whether u's result has no bits from bit w on.

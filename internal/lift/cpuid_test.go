@@ -13,14 +13,16 @@ import (
 
 // TestCPUIDLeaves: the highest leaves that are announced are there, and none above them.
 func TestCPUIDLeaves(t *testing.T) {
-	for _, first := range []uint32{0, 0x80000000} {
-		last, _, _, _ := lift.CPUID(first, 0)
-		if a, b, c, d := lift.CPUID(last, 0); last <= first || a|b|c|d == 0 {
-			t.Errorf("leaf %#x, announced as the last one, is empty", last)
-		}
-		for leaf := last + 1; leaf < last+0x40; leaf++ {
-			if a, b, c, d := lift.CPUID(leaf, 0); a|b|c|d != 0 {
-				t.Errorf("leaf %#x is beyond the last one, %#x", leaf, last)
+	for _, p := range []ir.Processor{ir.V2, ir.V3, ir.Elsewhere} {
+		for _, first := range []uint32{0, 0x80000000} {
+			last, _, _, _ := lift.CPUID(p, first, 0)
+			if a, b, c, d := lift.CPUID(p, last, 0); last <= first || a|b|c|d == 0 {
+				t.Errorf("leaf %#x, announced as the last one, is empty", last)
+			}
+			for leaf := last + 1; leaf < last+0x40; leaf++ {
+				if a, b, c, d := lift.CPUID(p, leaf, 0); a|b|c|d != 0 {
+					t.Errorf("leaf %#x is beyond the last one, %#x", leaf, last)
+				}
 			}
 		}
 	}
@@ -34,13 +36,13 @@ func TestCPUIDNames(t *testing.T) {
 		}
 		return p
 	}
-	_, b, c, d := lift.CPUID(0, 0)
+	_, b, c, d := lift.CPUID(ir.V2, 0, 0)
 	if s := string(text(b, d, c)); s != "GenuineIntel" {
 		t.Errorf("vendor %q", s)
 	}
 	var brand []byte
 	for leaf := range uint32(3) {
-		a, b, c, d := lift.CPUID(0x80000002+leaf, 0)
+		a, b, c, d := lift.CPUID(ir.V2, 0x80000002+leaf, 0)
 		brand = append(brand, text(a, b, c, d)...)
 	}
 	if s, rest, ok := bytes.Cut(brand, []byte{0}); !ok || string(s) != "SymChef x86-64-v2 processor" || len(bytes.Trim(rest, "\x00")) != 0 {
@@ -51,7 +53,7 @@ func TestCPUIDNames(t *testing.T) {
 // TestCPUIDFeatures: the processor is a Nehalem, with the features of x86-64-v2; every feature that has instructions has them, and what came
 // later is not announced.
 func TestCPUIDFeatures(t *testing.T) {
-	a, b, c, d := lift.CPUID(1, 0)
+	a, b, c, d := lift.CPUID(ir.V2, 1, 0)
 	family, model, stepping := a>>8&15, a>>4&15|a>>16&15<<4, a&15
 	if family != 6 || model != 26 || stepping != 5 || a>>20 != 0 || a>>12&15 != 0 {
 		t.Errorf("family %d, model %d, stepping %d (%#x)", family, model, stepping, a)
@@ -59,7 +61,7 @@ func TestCPUIDFeatures(t *testing.T) {
 	if line, processors := b>>8&255*8, b>>16&255; line != 64 || processors != 1 || b>>24 != 0 {
 		t.Errorf("CLFLUSH of %d bytes, %d processors, APIC %d", line, processors, b>>24)
 	}
-	_, _, extC, extD := lift.CPUID(0x80000001, 0)
+	_, _, extC, extD := lift.CPUID(ir.V2, 0x80000001, 0)
 	features := []struct {
 		name string
 		reg  *uint32
@@ -88,9 +90,53 @@ func TestCPUIDFeatures(t *testing.T) {
 	if c != 0 || d != 0 || extC != 0 || extD != 0 {
 		t.Errorf("more is announced: %#x %#x %#x %#x", c, d, extC, extD)
 	}
-	a, b, c, d = lift.CPUID(0x80000008, 0)
+	a, b, c, d = lift.CPUID(ir.V2, 0x80000008, 0)
 	if a&255 != 36 || a>>8&255 != 48 || a>>16|b|c|d != 0 {
 		t.Errorf("%d physical and %d linear address bits (%#x %#x %#x %#x)", a&255, a>>8&255, a, b, c, d)
+	}
+}
+
+// TestCPUIDOfV3: the processor of x86-64-v3 is a Haswell and announces what that level has more, each with its instructions, and nothing besides. What those are
+// is not supported on the other processor.
+func TestCPUIDOfV3(t *testing.T) {
+	a, _, c, d := lift.CPUID(ir.V3, 1, 0)
+	if family, model, stepping := a>>8&15, a>>4&15|a>>16&15<<4, a&15; family != 6 || model != 60 || stepping != 3 {
+		t.Errorf("family %d, model %d, stepping %d", family, model, stepping)
+	}
+	_, _, oldC, oldD := lift.CPUID(ir.V2, 1, 0)
+	_, _, extC, _ := lift.CPUID(ir.V3, 0x80000001, 0)
+	_, _, oldExtC, _ := lift.CPUID(ir.V2, 0x80000001, 0)
+	_, b, c7, d7 := lift.CPUID(ir.V3, 7, 0)
+	if c&oldC != oldC || d != oldD || extC&oldExtC != oldExtC {
+		t.Errorf("less is announced: %#x %#x %#x", c, d, extC)
+	}
+	c, extC = c&^oldC, extC&^oldExtC
+	for _, f := range []struct {
+		name string
+		reg  *uint32
+		bit  int
+		code string // an instruction of it
+	}{
+		{"FMA", &c, 12, "\xc4\xe2\xe9\xa9\xc1"}, {"MOVBE", &c, 22, "\x0f\x38\xf0\x06"}, {"XSAVE", &c, 26, "\x0f\xae\x26"}, {"OSXSAVE", &c, 27, "\x0f\x01\xd0"},
+		{"AVX", &c, 28, "\xc5\xf4\x58\xc1"}, {"F16C", &c, 29, "\xc4\xe2\x79\x13\xc1"}, {"BMI1", &b, 3, "\xc4\xe2\x70\xf2\xc1"},
+		{"AVX2", &b, 5, "\xc5\xf5\xfc\xc1"}, {"BMI2", &b, 8, "\xc4\xe2\x70\xf5\xc1"}, {"LZCNT", &extC, 5, ""},
+	} {
+		if *f.reg>>f.bit&1 == 0 {
+			t.Errorf("%s is not announced", f.name)
+		}
+		*f.reg &^= 1 << f.bit
+		for _, p := range []ir.Processor{ir.V2, ir.V3} {
+			if f.code == "" { // which is BSR on V2, where no program means it
+				continue
+			}
+			blk, err := lift.How{Processor: p}.Lift(0x1000, func(addr uint64, p []byte) int { return copy(p, (f.code + "\xc3")[addr-0x1000:]) })
+			if err != nil || (blk.Uops[len(blk.Uops)-1].Op == ir.Unsup) != (p == ir.V2) {
+				t.Errorf("%s on %s: %v", f.name, lift.Level(p), err)
+			}
+		}
+	}
+	if b != 0 || c != 0 || extC != 0 || c7 != 0 || d7 != 0 {
+		t.Errorf("more is announced: %#x %#x %#x %#x %#x", b, c, extC, c7, d7)
 	}
 }
 
@@ -105,7 +151,7 @@ func TestCPUIDCaches(t *testing.T) {
 	// Leaf 2 in the words of its table of descriptors.
 	descriptors := map[byte]cache{0x2c: want[0], 0x30: want[1], 0x49: want[2]}
 	seen := map[cache]int{}
-	a, b, c, d := lift.CPUID(2, 0)
+	a, b, c, d := lift.CPUID(ir.V2, 2, 0)
 	if a&255 != 1 {
 		t.Errorf("leaf 2 has to be asked %d times", a&255)
 	}
@@ -129,7 +175,7 @@ func TestCPUIDCaches(t *testing.T) {
 
 	// Leaf 4: fields are one less than what they count.
 	for i, want := range want {
-		a, b, sets, d := lift.CPUID(4, uint32(i))
+		a, b, sets, d := lift.CPUID(ir.V2, 4, uint32(i))
 		line, partitions, ways := b&0xfff+1, b>>12&0x3ff+1, b>>22+1
 		got := cache{a & 31, a >> 5 & 7, ways, line, ways * partitions * line * (sets + 1)}
 		if got != want || partitions != 1 {
@@ -142,11 +188,11 @@ func TestCPUIDCaches(t *testing.T) {
 			t.Errorf("cache %d: EDX %#x", i, d)
 		}
 	}
-	if a, b, c, d := lift.CPUID(4, 3); a|b|c|d != 0 {
+	if a, b, c, d := lift.CPUID(ir.V2, 4, 3); a|b|c|d != 0 {
 		t.Errorf("a fourth cache: %#x %#x %#x %#x", a, b, c, d)
 	}
 
-	_, _, c, _ = lift.CPUID(0x80000006, 0)
+	_, _, c, _ = lift.CPUID(ir.V2, 0x80000006, 0)
 	const of16Ways = 8
 	if kib, ways, line := c>>16, c>>12&15, c&255; kib<<10 != want[2].size || ways != of16Ways || line != 64 || c>>8&15 != 0 {
 		t.Errorf("L2: %d KiB, ways %d, lines of %d bytes", kib, ways, line)
@@ -162,6 +208,7 @@ type clock struct {
 
 func (c *clock) Reg() *[ir.NumSlots]uint64 { return &c.regs }
 func (c *clock) Retired() uint64           { return c.retired }
+func (c *clock) Processor() ir.Processor   { return ir.V2 }
 
 // TestTimeStamp: EDX:EAX is the number of instructions retired; RDTSCP says that the processor is number 0.
 func TestTimeStamp(t *testing.T) {

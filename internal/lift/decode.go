@@ -9,7 +9,8 @@ import (
 //   - a truncated instruction comes back as an error or as a lone prefix: decode pads it and looks at the length;
 //   - the hint NOPs 0F 18 to 0F 1E are unknown to it where they are not prefetches: endbr64, rdsspq among them;
 //   - disp32 is zero-extended;
-//   - it looks over prefixes that make another instruction, or an invalid one (see misread).
+//   - it looks over prefixes that make another instruction, or an invalid one (see misread);
+//   - VEX: see decodeVEX.
 func decode(pc uint64, code []byte) (*Inst, error) {
 	if len(code) == 0 {
 		return nil, ErrFault
@@ -68,8 +69,10 @@ func misread(inst *x86asm.Inst) bool {
 	}
 	switch inst.Op {
 	case x86asm.EMMS, x86asm.CLFLUSH, x86asm.FXSAVE, x86asm.FXSAVE64, x86asm.FXRSTOR, x86asm.FXRSTOR64, x86asm.LDMXCSR, x86asm.STMXCSR,
-		x86asm.MOVNTI, x86asm.MFENCE, x86asm.LFENCE, x86asm.SFENCE:
+		x86asm.XSAVE, x86asm.XSAVE64, x86asm.XRSTOR, x86asm.XRSTOR64, x86asm.XGETBV, x86asm.MOVNTI, x86asm.MFENCE, x86asm.LFENCE, x86asm.SFENCE:
 		return data16 || rep // clflushopt, incssp and the like, or undefined
+	case x86asm.MOVBE:
+		return rep // CRC32, or undefined
 	case x86asm.PAUSE:
 		return rexB // xchg r8, rax
 	case x86asm.LOOPE, x86asm.LOOPNE:
@@ -88,6 +91,9 @@ func decodePadded(code []byte, pad byte) (x86asm.Inst, bool) {
 	var buf [maxInsnLen]byte
 	for i := copy(buf[:], code); i < maxInsnLen; i++ {
 		buf[i] = pad
+	}
+	if i := vexAt(buf[:]); i >= 0 {
+		return decodeVEX(buf[:], i)
 	}
 	inst, err := x86asm.Decode(buf[:], 64)
 	if err != nil || inst.Op == 0 {

@@ -20,7 +20,7 @@ func FuzzLift(f *testing.F) {
 			}
 			return 0
 		}
-		for _, translate := range []func(uint64, Fetch) (*ir.Block, error){Lift, LiftWritable} {
+		for _, translate := range []func(uint64, Fetch) (*ir.Block, error){Lift, How{UntilStore: true, Processor: ir.V3}.Lift, How{}.Lift} {
 			b, err := translate(pc, fetch)
 			if err != nil {
 				continue

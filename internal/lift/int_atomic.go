@@ -50,11 +50,7 @@ func xadd(b *builder, in *Inst) error {
 
 // cmpxchg writes its destination on either outcome, as the processor does (SDM vol. 2, CMPXCHG).
 func cmpxchg(b *builder, in *Inst) error {
-	d, err := b.place(in, 0)
-	if err != nil {
-		return err
-	}
-	s, err := b.read(in.Args[1], d.w)
+	d, s, err := b.toFrom(in)
 	if err != nil {
 		return err
 	}

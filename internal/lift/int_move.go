@@ -52,6 +52,14 @@ func (b *builder) place(in *Inst, i int) (place, error) {
 	return place{}, unsupported(in)
 }
 
+// toFrom returns operand 0 as a place, and the value of operand 1 at its width.
+func (b *builder) toFrom(in *Inst) (d place, s ir.Slot, err error) {
+	if d, err = b.place(in, 0); err == nil {
+		s, err = b.read(in.Args[1], d.w)
+	}
+	return d, s, err
+}
+
 // memWidth returns the width in bits of in's memory operand.
 func memWidth(in *Inst) int {
 	if in.MemBytes == 0 {

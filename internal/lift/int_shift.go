@@ -166,11 +166,7 @@ func rotateCarry(left bool) lifter {
 // double makes the rows of shld and shrd.
 func double(left bool) lifter {
 	return func(b *builder, in *Inst) error {
-		d, err := b.place(in, 0)
-		if err != nil {
-			return err
-		}
-		s, err := b.read(in.Args[1], d.w)
+		d, s, err := b.toFrom(in)
 		if err != nil {
 			return err
 		}
@@ -244,11 +240,7 @@ func bitTest(op ir.Op) lifter {
 // scan makes the rows of bsf and bsr: with source 0 the destination keeps its value, as on all 64-bit processors.
 func scan(forward bool) lifter {
 	return func(b *builder, in *Inst) error {
-		d, err := b.place(in, 0)
-		if err != nil {
-			return err
-		}
-		s, err := b.read(in.Args[1], d.w)
+		d, s, err := b.toFrom(in)
 		if err != nil {
 			return err
 		}
@@ -271,11 +263,7 @@ func scan(forward bool) lifter {
 // countZeros makes the rows of tzcnt and lzcnt: CF = source is 0, ZF = result is 0.
 func countZeros(op ir.Op) lifter {
 	return func(b *builder, in *Inst) error {
-		d, err := b.place(in, 0)
-		if err != nil {
-			return err
-		}
-		s, err := b.read(in.Args[1], d.w)
+		d, s, err := b.toFrom(in)
 		if err != nil {
 			return err
 		}
@@ -287,11 +275,7 @@ func countZeros(op ir.Op) lifter {
 }
 
 func popcnt(b *builder, in *Inst) error {
-	d, err := b.place(in, 0)
-	if err != nil {
-		return err
-	}
-	s, err := b.read(in.Args[1], d.w)
+	d, s, err := b.toFrom(in)
 	if err != nil {
 		return err
 	}

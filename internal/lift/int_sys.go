@@ -175,7 +175,7 @@ func init() {
 		x86asm.STD:         {lift: setDF(1)},
 		x86asm.LAHF:        {lift: lahf},
 		x86asm.SAHF:        {lift: sahf},
-		x86asm.CPUID:       {lift: callHelper(helperCPUID), note: "an x86-64-v2 processor"},
+		x86asm.CPUID:       {lift: callHelper(helperCPUID), note: "the machine's processor, of x86-64-v2 or v3"},
 		x86asm.RDTSC:       {lift: callHelper(helperRDTSC), note: "counts retired instructions"},
 		x86asm.RDTSCP:      {lift: callHelper(helperRDTSCP), note: "counts retired instructions"},
 		x86asm.NOP:         {lift: nop},

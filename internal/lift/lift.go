@@ -75,7 +75,7 @@ func (b *builder) emit(u ir.Uop) { b.blk.Uops = append(b.blk.Uops, u) }
 
 // tmp returns a fresh temporary slot; temporaries are freed at instruction end.
 func (b *builder) tmp() ir.Slot {
-	if b.temp == ir.NumSlots {
+	if b.temp == ir.TempEnd {
 		panic(fmt.Sprintf("lift: out of temporaries at %#x %v", b.in.PC, b.in.Op))
 	}
 	b.temp++
@@ -119,13 +119,19 @@ func unsupported(in *Inst) error { return unsupportedError{in} }
 
 // Lift decodes and translates the block that starts at pc. An instruction that
 // is not supported ends the block with an Unsup uop, so that what precedes it still runs.
-func Lift(pc uint64, fetch Fetch) (*ir.Block, error) { return block(pc, fetch, false) }
+func Lift(pc uint64, fetch Fetch) (*ir.Block, error) { return How{Processor: ir.V3}.Lift(pc, fetch) }
 
-// LiftWritable is Lift for code that may write itself: the block ends with the first instruction that writes memory, so
-// that what follows is fetched after it.
-func LiftWritable(pc uint64, fetch Fetch) (*ir.Block, error) { return block(pc, fetch, true) }
+// How is how code is lifted.
+type How struct {
+	// UntilStore is for code that may write itself: the block ends with the first instruction that writes memory, so that what follows is
+	// fetched after it.
+	UntilStore bool
+	// Processor is what executes the code: but on V3, what only that has is not supported.
+	Processor ir.Processor
+}
 
-func block(pc uint64, fetch Fetch, untilStore bool) (*ir.Block, error) {
+// Lift is Lift as h says.
+func (h How) Lift(pc uint64, fetch Fetch) (*ir.Block, error) {
 	blk := &ir.Block{PC: pc}
 	b := &builder{blk: blk}
 	at := pc
@@ -147,7 +153,7 @@ func block(pc uint64, fetch Fetch, untilStore bool) (*ir.Block, error) {
 		blk.Insns = append(blk.Insns, ir.InsnMark{Uop: uint16(start), Off: uint16(at - pc)})
 		if err == nil {
 			r, ok := rows[in.Op]
-			if !ok {
+			if !ok || h.Processor != ir.V3 && in.newer() {
 				err = unsupported(in)
 			} else {
 				err = r.lift(b, in)
@@ -161,7 +167,7 @@ func block(pc uint64, fetch Fetch, untilStore bool) (*ir.Block, error) {
 		}
 		at = in.End()
 		blk.Next = at
-		if untilStore && slices.ContainsFunc(blk.Uops[start:], stores) {
+		if h.UntilStore && slices.ContainsFunc(blk.Uops[start:], stores) {
 			break
 		}
 	}
@@ -173,13 +179,31 @@ func block(pc uint64, fetch Fetch, untilStore bool) (*ir.Block, error) {
 	return blk, nil
 }
 
+// newer reports whether a processor of x86-64-v2 has no such instruction. Those that it takes for an older one with a prefix without effect are not
+// among them: where they are meant, a program has asked for them, or their result is the same.
+func (in *Inst) newer() bool {
+	switch in.Op {
+	case x86asm.MOVBE, x86asm.XGETBV, x86asm.XSAVE, x86asm.XSAVE64, x86asm.XRSTOR, x86asm.XRSTOR64:
+		return true
+	}
+	return in.IsVEX()
+}
+
 // stores reports whether u may write memory.
 func stores(u ir.Uop) bool {
 	return u.Op == ir.Store || u.Op == ir.Helper && ir.Helpers[u.Imm].Mem != nil
 }
 
 // Op returns the operation and the length in bytes of the instruction that code begins with; 0 and 0 if it is not known.
+// It knows more than the lifter: EVEX.
 func Op(code []byte) (x86asm.Op, int) {
+	if i := vexAt(code); i >= 0 && code[i] == evex {
+		inst, err := x86asm.Decode(slices.Concat(code[i:min(len(code), i+maxInsnLen)], make([]byte, maxInsnLen)), 64)
+		if n := i + inst.Len; err == nil && n <= len(code) {
+			return inst.Op, n
+		}
+		return 0, 0
+	}
 	in, err := decode(0, code[:min(len(code), maxInsnLen)])
 	if err != nil {
 		return 0, 0

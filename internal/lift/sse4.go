@@ -8,14 +8,18 @@ import (
 
 // SSE4.1 and SSE4.2 (SDM vol. 1, 12.9 to 12.11).
 
+// xmmDstImm are the destination, an xmm register, and the immediate of an instruction of three operands.
+func (b *builder) xmmDstImm() (d pair, imm uint64, err error) {
+	if d, err = b.xmmDst(); err == nil {
+		imm, err = imm8(b.in, 2)
+	}
+	return d, imm, err
+}
+
 // insertLane puts w bits of a general register or of memory into lane imm.
 func insertLane(w int) lifter {
 	return func(b *builder, in *Inst) error {
-		d, err := b.xmmDst()
-		if err != nil {
-			return err
-		}
-		imm, err := imm8(in, 2)
+		d, imm, err := b.xmmDstImm()
 		if err != nil {
 			return err
 		}
@@ -62,11 +66,7 @@ func extractLane(w int) lifter {
 
 // insertFloat is insertps: a doubleword, and zeros.
 func insertFloat(b *builder, in *Inst) error {
-	d, err := b.xmmDst()
-	if err != nil {
-		return err
-	}
-	imm, err := imm8(in, 2)
+	d, imm, err := b.xmmDstImm()
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,17 @@ const noAlign = "a misaligned memory operand does not fault"
 // pair is a 128-bit value: the slots of its halves.
 type pair [2]ir.Slot
 
+// half is an operand in place of an xmm register: half of a ymm register or of what has been loaded (see avx.go).
+type half struct {
+	x86asm.Reg
+	pair pair
+}
+
 // xmm classifies an xmm register.
 func xmm(arg x86asm.Arg) (pair, bool) {
+	if h, ok := arg.(half); ok {
+		return h.pair, true
+	}
 	r, ok := arg.(x86asm.Reg)
 	if !ok || r < x86asm.X0 || r > x86asm.X15 {
 		return pair{}, false
@@ -55,30 +64,26 @@ func (b *builder) storePair(s pair, a address) {
 
 // xmmSrc returns operand i, an xmm register or 128 bits of memory.
 func (b *builder) xmmSrc(i int) (pair, error) {
-	switch a := b.in.Args[i].(type) {
-	case x86asm.Mem:
+	if a, ok := b.in.Args[i].(x86asm.Mem); ok {
 		t := pair{b.tmp(), b.tmp()}
 		b.loadPair(t, b.addr(a))
 		return t, nil
-	case x86asm.Reg:
-		if s, ok := xmm(a); ok {
-			return s, nil
-		}
+	}
+	if s, ok := xmm(b.in.Args[i]); ok {
+		return s, nil
 	}
 	return pair{}, unsupported(b.in)
 }
 
 // xmmLow returns the low w bits of operand i: an xmm register or memory.
 func (b *builder) xmmLow(i, w int) (ir.Slot, error) {
-	switch a := b.in.Args[i].(type) {
-	case x86asm.Mem:
+	if a, ok := b.in.Args[i].(x86asm.Mem); ok {
 		t := b.tmp()
 		b.load(t, w, b.addr(a))
 		return t, nil
-	case x86asm.Reg:
-		if s, ok := xmm(a); ok {
-			return s[0], nil
-		}
+	}
+	if s, ok := xmm(b.in.Args[i]); ok {
+		return s[0], nil
 	}
 	return 0, unsupported(b.in)
 }

@@ -61,6 +61,9 @@ var flagRules = []flagRule{
 	{ops: "BT BTS BTR BTC", defined: ir.FlagCF, undefined: ir.FlagOF | ir.FlagSF | ir.FlagAF | ir.FlagPF},
 	{ops: "BSF BSR", defined: ir.FlagZF, undefined: allFlags &^ ir.FlagZF},
 	{ops: "TZCNT LZCNT", defined: ir.FlagCF | ir.FlagZF, undefined: ir.FlagOF | ir.FlagSF | ir.FlagPF | ir.FlagAF},
+	{ops: "ANDN BLSI BLSR BLSMSK BZHI", defined: ir.FlagOF | ir.FlagSF | ir.FlagZF | ir.FlagCF, undefined: ir.FlagAF | ir.FlagPF},
+	{ops: "BEXTR", defined: ir.FlagOF | ir.FlagZF | ir.FlagCF, undefined: ir.FlagSF | ir.FlagAF | ir.FlagPF},
+	{ops: "VPTEST VTESTPS VTESTPD VPCMPESTRI VPCMPESTRM VPCMPISTRI VPCMPISTRM VCOMISS VCOMISD VUCOMISS VUCOMISD", defined: allFlags},
 	{ops: "PTEST PCMPESTRI PCMPESTRM PCMPISTRI PCMPISTRM POPCNT COMISS COMISD UCOMISS UCOMISD FCOMI FCOMIP FUCOMI FUCOMIP", defined: allFlags},
 	{ops: "CMPXCHG8B CMPXCHG16B", defined: ir.FlagZF},
 	{ops: "CLC STC CMC", defined: ir.FlagCF},
@@ -96,6 +99,7 @@ var entries = map[string]string{
 	"OUTS":                              "OUTSB OUTSW OUTSD",
 	"PREFETCHh":                         "PREFETCHNTA PREFETCHT0 PREFETCHT1 PREFETCHT2",
 	"MOVD/MOVQ":                         "MOVD MOVQ",
+	"SARX/SHLX/SHRX":                    "SARX SHLX SHRX",
 	"MOVSD":                             "MOVSD_XMM",
 	"CMPSD":                             "CMPSD_XMM",
 	"PADDB/PADDW/PADDD/PADDQ":           "PADDB PADDW PADDD PADDQ",
@@ -159,7 +163,13 @@ var (
 	rulesOf = map[string]flagRule{}
 )
 
+// sseOf are the instructions by name, to find what one of AVX is described with.
+var sseOf = map[string]x86asm.Op{}
+
 func init() {
+	for op := x86asm.Op(1); op < x86asm.ANDN; op++ {
+		sseOf[strings.TrimSuffix(op.String(), "_XMM")] = op
+	}
 	for entry, ops := range entries {
 		for _, op := range strings.Fields(ops) {
 			entryOf[op] = entry
@@ -175,6 +185,9 @@ func init() {
 // manual returns the entry of the SDM for op: volume 2A has A to L, 2B M to U, 2C V, 2D W to Z.
 func manual(op x86asm.Op) string {
 	e := entryOf[op.String()]
+	if sse, ok := sseOf[strings.TrimPrefix(op.String(), "V")]; ok && e == "" && op.String()[0] == 'V' { // described there
+		return manual(sse)
+	}
 	if e == "" {
 		e = op.String()
 	}
@@ -271,6 +284,8 @@ func operandKind(in *Inst, i int) string {
 			return "st(i)"
 		case a >= x86asm.X0 && a <= x86asm.X15:
 			return "xmm"
+		case a >= x86asm.Y0 && a <= x86asm.Y15:
+			return "ymm"
 		case a >= x86asm.ES && a <= x86asm.GS:
 			return "sreg"
 		}

@@ -185,6 +185,18 @@ func fcompare(name string, signal bool, pops int) lifter {
 	}
 }
 
+// withReg is an instruction on st(0) and st(i), its second operand.
+func withReg(f func(b *builder, i uint8)) lifter {
+	return func(b *builder, in *Inst) error {
+		i, ok := fpArg(in, 1)
+		if !ok {
+			return unsupported(in)
+		}
+		f(b, uint8(i))
+		return nil
+	}
+}
+
 // fcompareFlags is fcomi, fucomi and their like.
 func fcompareFlags(name string, signal bool, pops int) lifter {
 	h := x87Helper(name, 0, func(f *fpu) []byte {
@@ -198,16 +210,11 @@ func fcompareFlags(name string, signal bool, pops int) lifter {
 		f.pops(pops)
 		return nil
 	})
-	return func(b *builder, in *Inst) error {
-		i, ok := fpArg(in, 1)
-		if !ok {
-			return unsupported(in)
-		}
+	return withReg(func(b *builder, i uint8) {
 		t := b.tmp()
-		b.x87(h, t, ir.Zero, ir.Zero, uint8(i))
+		b.x87(h, t, ir.Zero, ir.Zero, i)
 		b.setCC(ir.CCFlags, 64, t, ir.Zero, ir.Zero)
-		return nil
-	}
+	})
 }
 
 // fcmov moves st(i) to st(0) if condition cond holds.
@@ -223,16 +230,11 @@ func fcmov(name string, cond uint64) lifter {
 		}
 		return nil
 	})
-	return func(b *builder, in *Inst) error {
-		i, ok := fpArg(in, 1)
-		if !ok {
-			return unsupported(in)
-		}
+	return withReg(func(b *builder, i uint8) {
 		t := b.tmp()
 		b.emit(ir.Uop{Op: ir.Cond, D: t, Imm: cond})
-		b.x87(h, ir.Zero, t, ir.Zero, uint8(i))
-		return nil
-	}
+		b.x87(h, ir.Zero, t, ir.Zero, i)
+	})
 }
 
 var (
@@ -500,6 +502,7 @@ func fxtract(f *fpu) {
 	f.push(sig)
 }
 
+// Arithmetic, comparisons, moves.
 func init() {
 	r := map[x86asm.Op]row{}
 	add := func(op x86asm.Op, l lifter) { r[op] = row{l, x87Note} }
@@ -564,6 +567,13 @@ func init() {
 	add(x86asm.FPREM, fprem("fprem", false))
 	add(x86asm.FPREM1, fprem("fprem1", true))
 	add(x86asm.FXTRACT, plain("fxtract", fxtract))
+	register(r)
+}
+
+// Constants, the stack of registers, and the control of the unit.
+func init() {
+	r := map[x86asm.Op]row{}
+	add := func(op x86asm.Op, l lifter) { r[op] = row{l, x87Note} }
 	add(x86asm.FLD1, constant("fld1", func(softfp.Mode) softfp.Num { return softfp.Num{Class: softfp.Finite, Sig: 1 << 63} }))
 	add(x86asm.FLDZ, constant("fldz", func(softfp.Mode) softfp.Num { return softfp.Num{} }))
 	add(x86asm.FLDPI, bits128("fldpi", 1, 0xc90fdaa22168c234, 0xc4c6628b80dc1cd1))

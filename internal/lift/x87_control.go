@@ -65,7 +65,10 @@ func (f *fpu) fullTags() uint64 {
 // fxHead is the length of the area before the xmm registers.
 const fxHead = 160
 
-var fxsave = x87Helper("fxsave", fxHead, func(f *fpu) []byte {
+var fxsave = x87Helper("fxsave", fxHead, (*fpu).image)
+
+// image returns the head of the area of fxsave.
+func (f *fpu) image() []byte {
 	p := make([]byte, fxHead)
 	le := binary.LittleEndian
 	le.PutUint16(p[0:], uint16(f.fcw))
@@ -79,7 +82,18 @@ var fxsave = x87Helper("fxsave", fxHead, func(f *fpu) []byte {
 		le.PutUint16(p[40+16*i:], uint16(v[1]))
 	}
 	return p
-})
+}
+
+// setImage loads it, but for MXCSR.
+func (f *fpu) setImage(p []byte) {
+	le := binary.LittleEndian
+	f.fcw = uint64(le.Uint16(p[0:]))&0x1f3f | 0x40
+	f.setStatus(uint64(le.Uint16(p[2:])))
+	f.tag = uint64(p[4])
+	for i := range 8 {
+		f.raw[f.phys(i)] = [2]uint64{le.Uint64(p[32+16*i:]), uint64(le.Uint16(p[40+16*i:]))}
+	}
+}
 
 var fxrstor = ir.DefineHelper(ir.HelperRow{
 	Name: "fxrstor",
@@ -93,19 +107,13 @@ var fxrstor = ir.DefineHelper(ir.HelperRow{
 		if err := m.ReadMem(m.Reg()[u.A], p); err != nil {
 			return err
 		}
-		le := binary.LittleEndian
-		mx := le.Uint32(p[24:])
+		mx := binary.LittleEndian.Uint32(p[24:])
 		if err := checkMXCSR(uint64(mx)); err != nil {
 			return err
 		}
 		f := newFPU(u, m)
 		defer f.free()
-		f.fcw = uint64(le.Uint16(p[0:]))&0x1f3f | 0x40
-		f.setStatus(uint64(le.Uint16(p[2:])))
-		f.tag = uint64(p[4])
-		for i := range 8 {
-			f.raw[f.phys(i)] = [2]uint64{le.Uint64(p[32+16*i:]), uint64(le.Uint16(p[40+16*i:]))}
-		}
+		f.setImage(p)
 		if err := f.commit(); err != nil {
 			return err
 		}

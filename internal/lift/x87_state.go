@@ -42,7 +42,7 @@ func newFPU(u *ir.Uop, m ir.Machine) *fpu {
 	return f
 }
 
-// fpus are those not in use: one per instruction would be a fifth of the time of R's loops.
+// fpus are those not in use: one per instruction would be a fifth of the time of loops over floats (as in R).
 var fpus = sync.Pool{New: func() any { return new(fpu) }}
 
 // free gives f back.

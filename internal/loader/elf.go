@@ -57,38 +57,46 @@ func parse(path string, f *mem.Backing) (*object, error) {
 	if le.Uint16(d[54:]) != phdrSize || n == 0 || phoff > size || n*phdrSize > size-phoff {
 		return nil, bad(path, "damaged ELF file: program headers")
 	}
-	for i := uint64(0); i < n; i++ {
+	for i := range n {
 		h := d[phoff+i*phdrSize:]
 		s := segment{
 			kind: le.Uint32(h), flags: le.Uint32(h[4:]), off: le.Uint64(h[8:]), vaddr: le.Uint64(h[16:]),
 			filesz: le.Uint64(h[32:]), memsz: le.Uint64(h[40:]), algn: le.Uint64(h[48:]),
 		}
-		o.segs = append(o.segs, s)
-		switch elf.ProgType(s.kind) {
-		case elf.PT_LOAD:
-			if s.memsz < s.filesz || s.off > size || s.filesz > size-s.off ||
-				s.vaddr >= guest.AddrLimit || s.memsz > guest.AddrLimit-s.vaddr ||
-				(s.vaddr-s.off)%guest.PageSize != 0 {
-				return nil, bad(path, "damaged ELF file: segment %d", i)
-			}
-			if s.memsz == 0 {
-				continue
-			}
-			o.lo, o.hi = min(o.lo, s.vaddr), max(o.hi, s.vaddr+s.memsz)
-			if s.off <= phoff && phoff < s.off+s.filesz {
-				o.phdr = s.vaddr + (phoff - s.off)
-			}
-		case elf.PT_INTERP:
-			if s.off > size || s.filesz > size-s.off || s.filesz < 2 || s.filesz > 4096 {
-				return nil, bad(path, "damaged ELF file: interpreter")
-			}
-			o.interp, _, _ = strings.Cut(string(d[s.off:s.off+s.filesz]), "\x00")
+		if what := o.add(s, phoff); what != "" {
+			return nil, bad(path, "damaged ELF file: %s %d", what, i)
 		}
 	}
 	if o.hi == 0 {
 		return nil, bad(path, "damaged ELF file: nothing to load")
 	}
 	return o, nil
+}
+
+// add adds segment s, and says which kind of segment it is if it is damaged. phoff is where the program headers are in the file.
+func (o *object) add(s segment, phoff uint64) (damaged string) {
+	o.segs = append(o.segs, s)
+	size := uint64(len(o.file.Data))
+	inside := s.off <= size && s.filesz <= size-s.off
+	switch elf.ProgType(s.kind) {
+	case elf.PT_LOAD:
+		if !inside || s.memsz < s.filesz || s.vaddr >= guest.AddrLimit || s.memsz > guest.AddrLimit-s.vaddr || (s.vaddr-s.off)%guest.PageSize != 0 {
+			return "segment"
+		}
+		if s.memsz == 0 {
+			return ""
+		}
+		o.lo, o.hi = min(o.lo, s.vaddr), max(o.hi, s.vaddr+s.memsz)
+		if s.off <= phoff && phoff < s.off+s.filesz {
+			o.phdr = s.vaddr + (phoff - s.off)
+		}
+	case elf.PT_INTERP:
+		if !inside || s.filesz < 2 || s.filesz > 4096 {
+			return "interpreter, segment"
+		}
+		o.interp, _, _ = strings.Cut(string(o.file.Data[s.off:s.off+s.filesz]), "\x00")
+	}
+	return ""
 }
 
 func prot(flags uint32) guest.Prot {

@@ -2,7 +2,7 @@
 // registers it starts with, as Linux's binfmt_elf.c and binfmt_script.c do.
 //
 //	img, err := loader.Load(loader.Program{
-//		Path: "/usr/bin/lua5.4", Argv: []string{"lua5.4"}, Open: open,
+//		Path: "/usr/bin/vm", Argv: []string{"vm"}, Open: open,
 //	})
 //	img.Space, img.CPU, img.Brk // what the first task starts with
 //
@@ -48,6 +48,12 @@ type Program struct {
 	// Moved is how many bytes higher a position-independent program is, and how many lower its interpreter and the stack: a multiple of 16.
 	// Only what is on the stack moves by less than a page.
 	Moved uint64
+	// HWCap and HWCap2 are what AT_HWCAP and AT_HWCAP2 say beside what the machine's processor has.
+	HWCap, HWCap2 uint64
+	// VDSO: the kernel has a shared object of its own in each process.
+	VDSO bool
+	// MinSignalStack is what AT_MINSIGSTKSZ says, unless it is 0.
+	MinSignalStack uint64
 }
 
 // Image is a loaded program.
@@ -127,8 +133,27 @@ func Load(p Program) (*Image, error) {
 		}
 		start = ld.entry + interpBase
 	}
-	sp, err := stack(img.Space, p, argv, []aux{
-		{atHWCap, HWCap},
+	auxv, err := p.auxiliary(img, exe, interpBase)
+	if err != nil {
+		return nil, err
+	}
+	sp, err := stack(img.Space, p, argv, auxv)
+	if err != nil {
+		return nil, err
+	}
+	c := &img.CPU
+	c.PC = start
+	c.Set(ir.RSP, sp)
+	c.Set(ir.MXCSR, 0x1f80)
+	c.Set(ir.FCW, 0x37f)
+	c.Set(ir.CCOp, uint64(ir.MakeCC(ir.CCFlags, 64)))
+	return img, nil
+}
+
+// auxiliary is the vector that the kernel gives to a program, getauxval(3); what the kernel maps beside it is mapped.
+func (p *Program) auxiliary(img *Image, exe *object, interpBase uint64) ([]aux, error) {
+	auxv := []aux{
+		{atHWCap, HWCap | p.HWCap},
 		{atPagesz, guest.PageSize},
 		{atClktck, 100},
 		{atPhdr, exe.phdr + img.Base},
@@ -142,18 +167,19 @@ func Load(p Program) (*Image, error) {
 		{atGID, uint64(p.GID)},
 		{atEGID, uint64(p.GID)},
 		{atSecure, 0},
-		{atHWCap2, 0},
-	})
-	if err != nil {
-		return nil, err
+		{atHWCap2, p.HWCap2},
 	}
-	c := &img.CPU
-	c.PC = start
-	c.Set(ir.RSP, sp)
-	c.Set(ir.MXCSR, 0x1f80)
-	c.Set(ir.FCW, 0x37f)
-	c.Set(ir.CCOp, uint64(ir.MakeCC(ir.CCFlags, 64)))
-	return img, nil
+	if p.VDSO {
+		at, err := mapVDSO(img.Space, MmapTop-guest.PageDown(p.Moved))
+		if err != nil {
+			return nil, err
+		}
+		auxv = inPlace(auxv, atFlags, aux{atVDSO, at})
+	}
+	if p.MinSignalStack != 0 {
+		auxv = inPlace(auxv, atFlags, aux{atMinSignalStack, p.MinSignalStack})
+	}
+	return auxv, nil
 }
 
 func open(p Program, path string) (*mem.Backing, error) {

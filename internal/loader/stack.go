@@ -11,28 +11,41 @@ import (
 
 // Auxiliary vector tags, getauxval(3) and <elf.h>.
 const (
-	atNull     = 0
-	atPhdr     = 3
-	atPhent    = 4
-	atPhnum    = 5
-	atPagesz   = 6
-	atBase     = 7
-	atFlags    = 8
-	atEntry    = 9
-	atUID      = 11
-	atEUID     = 12
-	atGID      = 13
-	atEGID     = 14
-	atPlatform = 15
-	atHWCap    = 16
-	atClktck   = 17
-	atSecure   = 23
-	atRandom   = 25
-	atHWCap2   = 26
-	atExecfn   = 31
+	atNull           = 0
+	atPhdr           = 3
+	atPhent          = 4
+	atPhnum          = 5
+	atPagesz         = 6
+	atBase           = 7
+	atFlags          = 8
+	atEntry          = 9
+	atUID            = 11
+	atEUID           = 12
+	atGID            = 13
+	atEGID           = 14
+	atPlatform       = 15
+	atHWCap          = 16
+	atClktck         = 17
+	atSecure         = 23
+	atRandom         = 25
+	atHWCap2         = 26
+	atVDSO           = 33
+	atMinSignalStack = 51
+	atExecfn         = 31
 )
 
 type aux struct{ tag, value uint64 }
+
+// inPlace puts a in the place of tag, whose value is that of where there is none, so that the stack lies where it did.
+func inPlace(auxv []aux, tag uint64, a aux) []aux {
+	for i := range auxv {
+		if auxv[i].tag == tag {
+			auxv[i] = a
+			return auxv
+		}
+	}
+	return append(auxv, a)
+}
 
 // stack maps the stack, fills it as the System V ABI (x86-64 psABI, 3.4.1)
 // says and returns the stack pointer: argc, argv, envp, auxv, then the strings.

@@ -43,10 +43,14 @@ func (s *Space) Fetch(addr uint64, p []byte) int {
 	return s.read(addr, p, guest.ProtExec)
 }
 
-// read copies bytes until one is not readable under need.
+// read copies bytes until one is not readable under need. Of granules that are read as a whole nothing is kept.
 func (s *Space) read(addr uint64, p []byte, need guest.Prot) int {
 	n := 0
 	for n < len(p) {
+		if len(p)-n >= GranuleSize && s.copyInitial(addr+uint64(n), p[n:], need) {
+			n += GranuleSize - int((addr+uint64(n))&(GranuleSize-1))
+			continue
+		}
 		g := s.readable(addr+uint64(n), need)
 		if g == nil {
 			break
@@ -54,6 +58,21 @@ func (s *Space) read(addr uint64, p []byte, need guest.Prot) int {
 		n += copy(p[n:], g.data[(addr+uint64(n))&(GranuleSize-1):])
 	}
 	return n
+}
+
+// copyInitial copies the rest of addr's granule if that has the initial content of a file, and may be read; p has room for it.
+func (s *Space) copyInitial(addr uint64, p []byte, need guest.Prot) bool {
+	a := s.Find(addr)
+	if s.remote != nil || a == nil || a.Back == nil || a.Obj != 0 || !a.allows(need) || s.lookup(addr) != nil {
+		return false
+	}
+	p = p[:GranuleSize-addr&(GranuleSize-1)]
+	n := 0
+	if off := a.Off + addr - a.Start; off < uint64(len(a.Back.Data)) {
+		n = copy(p, a.Back.Data[off:])
+	}
+	clear(p[n:])
+	return true
 }
 
 // Read copies len(p) bytes at addr: concrete values under the current assignment.
@@ -104,12 +123,16 @@ func (s *Space) WriteU(addr, v uint64, n int) error {
 
 // Poke stores bytes whatever the protection; the range must be mapped and show no object. The loader uses it.
 func (s *Space) Poke(addr uint64, p []byte) error {
-	end := addr + uint64(len(p))
-	if !s.Mapped(addr, uint64(len(p)), 0) || slices.ContainsFunc(s.shows, func(a *Area) bool { return a.Start < end && addr < a.End }) {
+	if !s.pokes(addr, uint64(len(p))) {
 		return ErrFault
 	}
 	s.poke(addr, Bytes{Data: p}, 0)
 	return nil
+}
+
+// pokes reports whether [addr, addr+n) is mapped and shows no object.
+func (s *Space) pokes(addr, n uint64) bool {
+	return s.Mapped(addr, n, 0) && !slices.ContainsFunc(s.shows, func(a *Area) bool { return a.Start < addr+n && addr < a.End })
 }
 
 func (s *Space) poke(addr uint64, b Bytes, need guest.Prot) {
@@ -220,27 +243,26 @@ func (s *Space) EachSym(f func(addr uint64, r expr.Ref, v byte)) {
 
 // Rebase gives every symbolic byte, those of objects left out, the value that eval returns for its expression.
 func (s *Space) Rebase(eval func(expr.Ref) uint64) {
-	type change struct {
-		addr uint64
-		v    byte
-	}
-	var todo []change
-	s.EachSym(func(addr uint64, r expr.Ref, v byte) {
-		if n := byte(eval(r)); n != v {
-			todo = append(todo, change{addr, n})
+	s.eachSym(s.root, 0, 0, func(base uint64, g *granule) {
+		w := g // what is written: g, or the copy that is made for the first byte that changes
+		for i, r := range g.sym.refs {
+			if r == 0 {
+				continue
+			}
+			n := byte(eval(r))
+			if n == w.data[i] {
+				continue
+			}
+			if w.owner != s.owner {
+				w = s.writable(base, 0, true)
+				s.add(Change(granuleOf(base)))
+			}
+			w.data[i] = n
+			if s.Find(base).Prot&guest.ProtExec != 0 {
+				s.changed(true)
+			}
 		}
 	})
-	for _, c := range todo {
-		before := s.lookup(c.addr)
-		g := s.writable(c.addr, 0, true)
-		if g != before {
-			s.add(Change(granuleOf(c.addr)))
-		}
-		g.data[c.addr&(GranuleSize-1)] = c.v
-		if s.Find(c.addr).Prot&guest.ProtExec != 0 {
-			s.changed(true)
-		}
-	}
 }
 
 func (s *Space) eachSym(n *node, depth int, base uint64, f func(uint64, *granule)) {
@@ -261,7 +283,7 @@ func (s *Space) eachSym(n *node, depth int, base uint64, f func(uint64, *granule
 // EachGranule calls f for every granule that has been made, in ascending order, those of objects left out.
 // f must not change data. It serves snapshots and digests.
 func (s *Space) EachGranule(f func(addr uint64, data *[GranuleSize]byte)) {
-	s.each(s.root, 0, 0, func(addr uint64, g *granule) { f(addr, &g.data) })
+	s.each(s.root, 0, 0, func(addr uint64, g *granule) { f(addr, g.data) })
 }
 
 func (s *Space) each(n *node, depth int, base uint64, f func(uint64, *granule)) {

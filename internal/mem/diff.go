@@ -18,7 +18,7 @@ func (s *Space) Diff(t *Space, most int) (words []uint64, ok bool) {
 		if a == nil || b == nil {
 			return nil, false // not mapped in one of them
 		}
-		if a.sym == nil && b.sym == nil && bytes.Equal(a.data[:], b.data[:]) {
+		if a.sym == nil && b.sym == nil && (a.data == b.data || *a.data == *b.data) {
 			continue
 		}
 		for i := 0; i < GranuleSize; i += WordSize {
@@ -98,7 +98,7 @@ func (s *Space) granuleDiffers(t *Space, at uint64) (addr uint64, differs bool) 
 	if a == nil || b == nil {
 		return at, a != b
 	}
-	if a.sym == nil && b.sym == nil && a.data == b.data {
+	if a.sym == nil && b.sym == nil && (a.data == b.data || *a.data == *b.data) {
 		return 0, false
 	}
 	for i := 0; i < GranuleSize; i += WordSize {

@@ -10,6 +10,8 @@ type Remote interface {
 	Unmap(start, end uint64)
 	// Protect changes the protection of [start, end), all of which is mapped.
 	Protect(start, end uint64, prot guest.Prot)
+	// Show makes [start, end), pages of a, have the content of b from off on, and returns true, or does nothing.
+	Show(a *Area, start, end uint64, b *Backing, off uint64) bool
 	// Read copies the content of the granule at addr; false if there is none, then it is the initial one.
 	Read(addr uint64, p *[GranuleSize]byte) bool
 	// Write stores bytes that are not symbolic.
@@ -24,49 +26,152 @@ func (s *Space) Lend(r Remote) {
 	for _, a := range s.areas {
 		r.Map(a)
 	}
+	before := s.root
 	s.flush(true)
+	s.lent = before
 }
 
 // Flush writes to the remote what was written here. Require: s is lent.
 func (s *Space) Flush() { s.flush(false) }
 
 func (s *Space) flush(all bool) {
-	var at uint64 // of run
-	var run []byte
-	write := func() {
-		if len(run) > 0 {
-			s.remote.Write(at, run)
-		}
-		run = run[:0]
-	}
+	var last stretch
 	s.each(s.root, 0, 0, func(addr uint64, g *granule) {
-		if !all && g.owner == readOnly {
+		if !all && g.owner == nobody {
 			return
 		}
-		if at+uint64(len(run)) != addr {
-			write()
-			at = addr
+		if !last.add(addr, g) {
+			last.store(s)
+			last.add(addr, g)
 		}
-		run = append(run, g.data[:]...)
 	})
-	write()
+	last.store(s)
 	s.root, s.granules = &node{owner: s.owner}, 0
 	s.add(AllStale)
 }
 
-// Return ends the loan. The content is then what each area shows initially; the caller stores what differs.
-func (s *Space) Return() {
-	s.Flush()
-	s.remote = nil
+// stretch is neighbouring granules: with bytes of their own, or that show neighbouring ones of a Backing.
+type stretch struct {
+	at   uint64
+	back *Backing
+	off  uint64
+	list []*granule
 }
 
-// readOnly is the owner of a lent space's granules that were only read: nobody's, so that a write copies them.
-const readOnly = 0
+// add makes g, at addr, the next one; false if it is none.
+func (t *stretch) add(addr uint64, g *granule) bool {
+	n := uint64(len(t.list)) * GranuleSize
+	switch {
+	case n == 0:
+		t.at, t.back, t.off = addr, g.back, g.off
+	case addr != t.at+n || g.back != t.back || g.back != nil && g.off != t.off+n:
+		return false
+	}
+	t.list = append(t.list, g)
+	return true
+}
+
+// leastShown is how many bytes a remote is asked to show at least: fewer are written as fast.
+const leastShown = 1 << 16
+
+// store brings t to the remote of s, and empties it.
+func (t *stretch) store(s *Space) {
+	for at, end := t.at, t.at+uint64(len(t.list))*GranuleSize; at < end; {
+		a := s.Find(at)
+		until, off := min(end, a.End), t.off+(at-t.at)
+		if t.back == nil || !t.show(s, a, at, until, off) {
+			t.write(s, at, until)
+		}
+		at = until
+	}
+	t.list = t.list[:0]
+}
+
+// show has [at, end) of a, which shows t.back from off on, shown by the remote; false if that was not possible.
+func (t *stretch) show(s *Space, a *Area, at, end, off uint64) bool {
+	if a.Back == t.back && a.Off+(at-a.Start) == off {
+		return true // it does already
+	}
+	start, stop := guest.PageUp(at), guest.PageDown(end)
+	if start >= stop || stop-start < leastShown || (off+start-at)%guest.PageSize != 0 || !s.remote.Show(a, start, stop, t.back, off+(start-at)) {
+		return false
+	}
+	t.write(s, at, start)
+	t.write(s, stop, end)
+	return true
+}
+
+// write has the remote write the bytes of [at, end).
+func (t *stretch) write(s *Space, at, end uint64) {
+	var run []byte
+	for i := at; i < end; i += GranuleSize {
+		run = append(run, t.list[(i-t.at)/GranuleSize].data[:]...)
+	}
+	if len(run) > 0 {
+		s.remote.Write(at, run)
+	}
+}
+
+// Return ends the loan. The content is then what it was before; the caller stores what differs, with Keep.
+func (s *Space) Return() {
+	s.Flush()
+	s.remote, s.root, s.lent = nil, s.lent, nil
+	if s.root == nil {
+		s.root = &node{owner: s.owner}
+	}
+	s.granules = s.root.count()
+}
+
+// Keep is Poke of whole granules, of which those that have this content stay as they are.
+func (s *Space) Keep(addr uint64, data []byte) error {
+	for i := 0; i < len(data); i += GranuleSize {
+		at, now := addr+uint64(i), (*[GranuleSize]byte)(data[i:])
+		if s.Find(at) == nil {
+			return ErrFault
+		}
+		was := s.Initial(at)
+		if g := s.lookup(at); g != nil {
+			was = g.data
+		}
+		if *was == *now {
+			continue
+		}
+		if err := s.Poke(at, now[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // fill copies the present content of addr's granule, which lies in area a and is not in the tree.
 func (s *Space) fill(dst *granule, a *Area, addr uint64) {
-	if s.remote != nil && s.remote.Read(addr&^(GranuleSize-1), &dst.data) {
+	if s.remote != nil && s.remote.Read(granuleOf(addr), dst.data) {
 		return
 	}
-	initial(dst, a, addr)
+	initial(dst.data, a, addr)
+}
+
+// Show makes [addr, addr+n), whole pages, have the content of b from off on, which is not copied. All of it must be mapped and show no object.
+func (s *Space) Show(addr, n uint64, b *Backing, off uint64) error {
+	if addr%guest.PageSize != 0 || n%guest.PageSize != 0 || off > uint64(len(b.Data)) || uint64(len(b.Data))-off < n || !s.pokes(addr, n) {
+		return ErrFault
+	}
+	for i := uint64(0); i < n; i += GranuleSize {
+		p := s.slot(addr+i, false)
+		if *p == nil {
+			s.granules++
+		}
+		*p = granuleIn(b, off+i)
+	}
+	s.changed(true)
+	return nil
+}
+
+// Shown returns from where on addr's granule shows b; false if it does not.
+func (s *Space) Shown(addr uint64, b *Backing) (off uint64, ok bool) {
+	g := s.lookup(addr)
+	if g == nil || b == nil || g.back != b {
+		return 0, false
+	}
+	return g.off, true
 }

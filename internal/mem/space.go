@@ -10,6 +10,7 @@
 //
 //   - A granule or tree node is written only while its owner equals the
 //     space's; Fork gives both sides a new owner, so what they share is frozen.
+//   - A granule that shows a Backing is written by nobody: a write makes a copy.
 //   - The concrete byte under a symbolic one is that byte's value under the
 //     state's current assignment. Rebase restores this for a new assignment.
 //   - Every granule present in the tree lies in a mapped area.
@@ -25,6 +26,7 @@ package mem
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sort"
 	"sync/atomic"
@@ -58,10 +60,37 @@ type overlay struct {
 type granule struct {
 	owner uint64
 	sym   *overlay // nil: all concrete; owned with the granule
-	data  [GranuleSize]byte
+	data  *[GranuleSize]byte
+	// back is whose bytes data is, from off on; nil: they are the granule's own. Nobody writes there, so its owner is nobody.
+	back *Backing
+	off  uint64
 }
 
-var zeroGranule granule
+// nobody owns a granule that must be copied to be written.
+const nobody = 0
+
+// newGranule returns one with bytes of its own, all of them 0.
+func newGranule(owner uint64) *granule {
+	g := new(struct {
+		granule
+		room [GranuleSize]byte
+	})
+	g.owner, g.data = owner, &g.room
+	return &g.granule
+}
+
+// granuleIn returns one that shows b from off on.
+func granuleIn(b *Backing, off uint64) *granule {
+	return &granule{owner: nobody, back: b, off: off, data: (*[GranuleSize]byte)(b.Data[off:])}
+}
+
+// holds reports whether b has a whole granule from off on.
+func holds(b *Backing, off uint64) bool {
+	n := uint64(len(b.Data))
+	return off < n && n-off >= GranuleSize
+}
+
+var zeroGranule = newGranule(nobody)
 
 // node is an inner node of the tree over granule numbers.
 type node struct {
@@ -75,7 +104,18 @@ type node struct {
 type Backing struct {
 	Name string
 	Data []byte
+	// Copied says that Data is a copy of what a file held when it was mapped, so it takes memory of the guest's.
+	Copied bool
+	// file, if not nil, is a file of the host that holds Data, from at on.
+	file *os.File
+	at   uint64
 }
+
+// StandsIn says that f holds Data, from at on, a multiple of the page size.
+func (b *Backing) StandsIn(f *os.File, at uint64) { b.file, b.at = f, at }
+
+// File returns the file that holds Data, if that is known, and where in it.
+func (b *Backing) File() (f *os.File, at uint64) { return b.file, b.at }
 
 // Area is a mapped range with one protection. Areas are immutable; the space's
 // list is replaced, never edited.
@@ -138,11 +178,13 @@ type Space struct {
 	granules uint64
 	// copied is how often a granule has been replaced by a copy, of which changes does not tell: see WritePage.
 	copied uint64
+	passed uint64 // see Passed
 	changes
 	// Objects is what areas with Obj show; all spaces of a system have the same. nil: there are no such areas.
 	Objects *Space
-	// remote is who the space is lent to; nil: nobody.
+	// remote is who the space is lent to; nil: nobody. lent is then what the tree was, but for what is not mapped any more.
 	remote Remote
+	lent   *node
 }
 
 // Refresh makes TextID tell of writes to shared code, through whatever mapping. It must be called where Version has changed
@@ -179,6 +221,15 @@ func (s *Space) Fork() *Space {
 // Touched returns how much memory has content of its own, in bytes: what was written, and what was read of files.
 func (s *Space) Touched() uint64 { return s.granules * GranuleSize }
 
+// Passed is how many areas have been gone through to map, to unmap, to find a gap or what is mapped in a range: the work behind system calls. Granules that were dropped do not count: who
+// made them has worked for it, and how many there are depends on how the program was started.
+func (s *Space) Passed() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.passed
+}
+
 // Areas returns the mapped areas in ascending order; the caller must not change them.
 func (s *Space) Areas() []*Area { return s.areas }
 
@@ -212,6 +263,7 @@ func (s *Space) Mapped(addr, n uint64, prot guest.Prot) bool {
 			return false
 		}
 		addr = a.End
+		s.passed++
 	}
 	return true
 }
@@ -329,6 +381,7 @@ func (s *Space) Protect(start, length uint64, prot guest.Prot) error {
 }
 
 func (s *Space) setAreas(list []*Area) {
+	s.passed += uint64(len(list))
 	s.areas, s.shows = list, nil
 	for _, a := range list {
 		if a.Obj != 0 {
@@ -371,6 +424,7 @@ func (s *Space) changed(exec bool) {
 func (s *Space) FindGap(length, limit uint64) uint64 {
 	top := guest.PageDown(limit)
 	for i := len(s.areas) - 1; i >= 0; i-- {
+		s.passed++
 		a := s.areas[i]
 		if a.Start >= top {
 			continue
@@ -389,6 +443,7 @@ func (s *Space) FindGap(length, limit uint64) uint64 {
 // FindLowGap returns the lowest free range of the given length from start on and below limit, or 0. Require: start is not 0.
 func (s *Space) FindLowGap(length, start, limit uint64) uint64 {
 	for _, a := range s.areas {
+		s.passed++
 		if a.End <= start {
 			continue
 		}
@@ -405,7 +460,13 @@ func (s *Space) FindLowGap(length, start, limit uint64) uint64 {
 
 // drop removes the granules of [start, end).
 func (s *Space) drop(start, end uint64) {
-	s.root = s.dropNode(s.root, 0, 0, start>>GranuleBits, (end-1)>>GranuleBits)
+	first, last := start>>GranuleBits, (end-1)>>GranuleBits
+	if s.lent != nil {
+		n := s.granules
+		s.lent = s.dropNode(s.lent, 0, 0, first, last)
+		s.granules = n // of the tree
+	}
+	s.root = s.dropNode(s.root, 0, 0, first, last)
 	if s.root == nil {
 		s.root = &node{owner: s.owner}
 	}
@@ -548,14 +609,28 @@ func (s *Space) slot(addr uint64, sym bool) **granule {
 }
 
 // initial copies the initial content of addr's granule, which lies in area a.
-func initial(dst *granule, a *Area, addr uint64) {
+func initial(dst *[GranuleSize]byte, a *Area, addr uint64) {
 	if a.Back == nil {
 		return
 	}
-	off := a.Off + (addr&^(GranuleSize-1) - a.Start)
+	off := a.Off + (granuleOf(addr) - a.Start)
 	if off < uint64(len(a.Back.Data)) {
-		copy(dst.data[:], a.Back.Data[off:])
+		copy(dst[:], a.Back.Data[off:])
 	}
+}
+
+// Initial returns what the granule of addr, which is mapped, shows if nothing was written there; the caller must not change it.
+func (s *Space) Initial(addr uint64) *[GranuleSize]byte {
+	a := s.Find(addr)
+	if a.Back == nil {
+		return zeroGranule.data
+	}
+	if off := a.Off + (granuleOf(addr) - a.Start); holds(a.Back, off) {
+		return (*[GranuleSize]byte)(a.Back.Data[off:])
+	}
+	g := new([GranuleSize]byte)
+	initial(g, a, addr)
+	return g
 }
 
 // readable returns the granule of addr for reading, or nil on a fault.
@@ -571,14 +646,18 @@ func (s *Space) readable(addr uint64, need guest.Prot) *granule {
 		return g
 	}
 	if a.Back == nil && s.remote == nil {
-		return &zeroGranule
+		return zeroGranule
 	}
 	p := s.slot(addr, false)
-	*p = &granule{owner: s.owner}
-	if s.remote != nil {
-		(*p).owner = readOnly
-	}
 	s.granules++
+	if off := a.Off + (granuleOf(addr) - a.Start); s.remote == nil && holds(a.Back, off) {
+		*p = granuleIn(a.Back, off)
+		return *p
+	}
+	*p = newGranule(s.owner)
+	if s.remote != nil {
+		(*p).owner = nobody
+	}
 	s.fill(*p, a, addr)
 	return *p
 }
@@ -601,17 +680,17 @@ func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 	p := s.slot(addr, sym)
 	switch {
 	case *p == nil:
-		*p = &granule{owner: s.owner}
+		*p = newGranule(s.owner)
 		s.granules++
 		s.fill(*p, a, addr)
 	case (*p).owner != s.owner:
-		c := **p
-		c.owner = s.owner
-		if c.sym != nil {
-			o := *c.sym
+		c := newGranule(s.owner)
+		*c.data = *(*p).data
+		if (*p).sym != nil {
+			o := *(*p).sym
 			c.sym = &o
 		}
-		*p = &c
+		*p = c
 		s.copied++
 	}
 	return *p
@@ -620,16 +699,16 @@ func (s *Space) writable(addr uint64, need guest.Prot, sym bool) *granule {
 // content is what is in g for direct access.
 func (g *granule) content() (*[GranuleSize]byte, *Refs) {
 	if g.sym == nil {
-		return &g.data, nil
+		return g.data, nil
 	}
-	return &g.data, &g.sym.refs
+	return g.data, &g.sym.refs
 }
 
 // ReadPage returns the content of addr's granule for direct reading until Stale names it; nil if the access faults or nothing has
 // been written there. refs is nil if all bytes are concrete; else those are that have no expression, at the time of the access.
 func (s *Space) ReadPage(addr uint64) (data *[GranuleSize]byte, refs *Refs) {
 	g := s.readable(addr, guest.ProtRead)
-	if g == nil || g == &zeroGranule {
+	if g == nil || g == zeroGranule {
 		return nil, nil
 	}
 	return g.content()

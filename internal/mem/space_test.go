@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -666,5 +667,33 @@ func TestFindGap(t *testing.T) {
 		if got := mem.NewSpace().FindGap(length, guest.AddrLimit); got != 0 {
 			t.Errorf("FindGap(%#x) = %#x", length, got)
 		}
+	}
+}
+
+// TestRebaseMemory moves a megabyte of symbolic bytes to other values, all of which change: what is owned already is written in place, so nothing
+// grows with their number.
+func TestRebaseMemory(t *testing.T) {
+	const size = 1 << 20
+	s := mem.NewSpace()
+	if err := s.Map(page, size, rw, nil, 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	b := mem.Bytes{Data: make([]byte, size), Sym: make([]expr.Ref, size)}
+	for i := range b.Sym {
+		b.Sym[i] = 1
+	}
+	if err := s.WriteSym(page, b); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s.Rebase(func(expr.Ref) uint64 { return 7 })
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > size/2 {
+		t.Errorf("%d bytes were allocated to move %d symbolic bytes", n, size)
+	}
+	got := make([]byte, size)
+	if err := s.Read(page, got); err != nil || bytes.Count(got, []byte{7}) != size {
+		t.Errorf("%d of %d bytes have the new value, %v", bytes.Count(got, []byte{7}), size, err)
 	}
 }

@@ -17,6 +17,14 @@ import (
 // maxDecimal bounds the numbers for which decimalWidth gives what a logarithm rounded to a double does.
 const maxDecimal = 100_000_000_000_000
 
+func newDecimalWidth(b Binding, _ uint64) map[uint64]exec.Hook {
+	hooks := map[uint64]exec.Hook{}
+	for _, at := range b.Places["width"] {
+		hooks[at] = decimalWidth
+	}
+	return hooks
+}
+
 // decimalWidth models f(n=rdi): how many decimal digits a number n >= 0 has, none for 0, as an expression in place of a logarithm.
 func decimalWidth(m *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
 	if !c.Sym.Has(ir.RDI) {

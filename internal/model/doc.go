@@ -18,6 +18,7 @@
 //	binding.go   a row with the addresses of one interpreter
 //	call.go      how a model returns, and what it leaves on the stack of the function it wraps
 //	libc.go      functions of the C library, without early exit: scan.go, search.go, compare.go
+//	oneresult.go functions that say where something is: branches are merged while they run
 //	decimal.go   numbers as text
 //	hash.go      hashes
 //	intern.go    strings not to be interned

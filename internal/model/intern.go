@@ -14,7 +14,7 @@ import (
 // go on. Whether a string is interned shows in nothing but addresses and time: comparisons of strings that are not both interned look at contents.
 //
 // There are two models: one of the functions that intern, and one of the function that they call, as it is told from others by its first argument.
-// Compilers copy the former into their callers (Debian's python3.11), and since CPython 3.12 they ask elsewhere before they call the latter.
+// Compilers copy the former into their callers, and some ask elsewhere before they call the latter (as in CPython since 3.12).
 //
 // Test: TestUninterned executes the stock functions with the model's answer and with their own, and what the interpreter then says of the
 // strings is the same.
@@ -48,14 +48,27 @@ func newUninterned(b Binding, _ uint64) map[uint64]exec.Hook {
 	return hooks
 }
 
-// declineSymbolic models a function f(rdi, rsi) that may fail for lack of memory: it returns NULL if rdi is the object in the variable at b.Slot and the
-// object rsi has symbolic bytes.
-func declineSymbolic(b Binding) exec.Hook {
+// newDeclined models functions f(rdi, rsi) that may fail for lack of memory: they return NULL, or -1, if rdi is the object in the variable at b.Slot and the object
+// rsi has symbolic bytes. Where the interpreter looks for strings in another table before, which is shared, its look-up finds nothing then: that alone would let
+// there be two objects of one content, so it is modelled only beside the others.
+func newDeclined(b Binding, _ uint64) map[uint64]exec.Hook {
+	hooks := map[uint64]exec.Hook{b.Entry: declineSymbolic(b, b.Slot, 0)}
+	if also := b.place("also"); also != 0 {
+		hooks[also] = declineSymbolic(b, b.Slot, ^uint64(0))
+	}
+	if shared, lookup := b.place("shared"), b.place("lookup"); shared != 0 && lookup != 0 {
+		hooks[lookup] = declineSymbolic(b, shared, 0)
+	}
+	return hooks
+}
+
+// declineSymbolic returns result if rdi is the object in a variable and the object rsi has symbolic bytes.
+func declineSymbolic(b Binding, variable, result uint64) exec.Hook {
 	return func(_ *exec.Machine, c *cpu.CPU, s *mem.Space) (bool, *exec.Stop) {
-		obj, err := s.ReadU(b.Slot, 8)
+		obj, err := s.ReadU(variable, 8)
 		if err != nil || c.Sym.Has(ir.RDI) || c.Sym.Has(ir.RSI) || c.R[ir.RDI] != obj || !symbolicText(b, s, c.R[ir.RSI]) {
 			return false, nil
 		}
-		return ret(c, s, 0), nil
+		return ret(c, s, result), nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"symchef/internal/exec"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
 	"symchef/internal/model"
@@ -33,7 +34,7 @@ func gnuR(t *testing.T) *process {
 // and for random numbers of every size below the bound.
 func TestDecimalWidth(t *testing.T) {
 	p := gnuR(t)
-	b := p.use("decimal-width")
+	width := p.use("decimal-width").Places["width"][0]
 	const most = 100_000_000_000_000
 	numbers := []uint64{most - 1}
 	for n := range uint64(3000) {
@@ -48,7 +49,7 @@ func TestDecimalWidth(t *testing.T) {
 	}
 	n := p.ctx.Var("n", 64)
 	x := p.fork(p.models, expr.Assignment{5})
-	got := x.callWith(b.Slot, result{5, n})
+	got := x.callWith(width, result{5, n})
 	if got.r == 0 {
 		t.Fatal("the result does not depend on the number")
 	}
@@ -58,13 +59,13 @@ func TestDecimalWidth(t *testing.T) {
 		if !x.takes(a) {
 			t.Fatalf("%d takes another path", v)
 		}
-		if want, v2 := uint32(stock.call(b.Slot, v).v), uint32(x.under(got, a)); v2 != want {
+		if want, v2 := uint32(stock.call(width, v).v), uint32(x.under(got, a)); v2 != want {
 			t.Fatalf("%d has %d digits by the model, %d by the code", v, v2, want)
 		}
 	}
 	// Beyond the bound it is the code that runs.
 	if x := p.fork(p.models, expr.Assignment{most}); x.takes(expr.Assignment{5}) {
-		x.callWith(b.Slot, result{most, n})
+		x.callWith(width, result{most, n})
 		if x.takes(expr.Assignment{5}) {
 			t.Errorf("a path for %d is that for 5", uint64(most))
 		}
@@ -318,10 +319,64 @@ func TestUninterned(t *testing.T) {
 	}
 	others, _ := filepath.Glob(os.Getenv("HOME") + "/.pyenv/versions/3.[189]*/bin/python3") // from 3.8 on
 	for _, path := range others {
-		t.Run(path, func(t *testing.T) { uninterned(t, pythonAt(t, path, "PyUnicode_New"), "uninterned") })
+		for _, name := range []string{"uninterned", "decline-symbolic"} {
+			t.Run(path+" "+name, func(t *testing.T) { uninterned(t, pythonAt(t, path, "PyUnicode_New"), name) })
+		}
 	}
 	if len(others) == 0 {
 		t.Log("skipped: pyenv has no version of CPython")
+	}
+}
+
+// Guards: newDeclined. Of a string with symbolic characters the look-up in the table that all interpreters of a process share finds none, and the functions that
+// add to the dict of interned strings say that they cannot, each in its way, without a split; for concrete ones they do what they do. On every version that has
+// such a table.
+func TestDeclined(t *testing.T) {
+	others, _ := filepath.Glob(os.Getenv("HOME") + "/.pyenv/versions/3.1*/bin/python3")
+	tables := 0
+	for _, path := range others {
+		p := pythonAt(t, path, "PyUnicode_New")
+		b := p.use("decline-symbolic")
+		if b.Places["shared"] == nil {
+			continue
+		}
+		tables++
+		const text = "__init__"
+		look := func(m *exec.Machine, symbolic bool, fn, variable uint64) uint64 {
+			x := p.fork(m, expr.Assignment{})
+			x.write(scratch, []byte(text), nil)
+			at := x.call(p.function("PyUnicode_FromStringAndSize"), scratch, uint64(len(text))).v
+			if symbolic {
+				terms := make([]expr.Ref, len(text))
+				for i := range terms {
+					terms[i] = p.ctx.Var(fmt.Sprint("d", i), 8)
+					x.s.Model = append(x.s.Model, uint64(text[i]))
+				}
+				x.write(at+b.Numbers["payload"], []byte(text), terms)
+			}
+			got := x.call(fn, x.word(variable, 8), at, at, scratch+0x100)
+			if x.s.Path != nil || got.r != 0 {
+				t.Fatalf("%s: the path splits", path)
+			}
+			return got.v
+		}
+		for _, c := range []struct{ fn, variable, declined uint64 }{
+			{b.Places["lookup"][0], b.Places["shared"][0], 0}, {b.Entry, b.Slot, 0}, {p.names["PyDict_SetDefaultRef"], b.Slot, ^uint64(0)},
+		} {
+			if c.fn == 0 {
+				continue // not exported
+			}
+			want := look(p.stock, false, c.fn, c.variable)
+			if got := look(p.models, false, c.fn, c.variable); int32(want) == int32(c.declined) || (got == 0) != (want == 0) {
+				t.Errorf("%s: %#x says %#x of a concrete string, with the model %#x", path, c.fn, want, got)
+			}
+			if got := look(p.models, true, c.fn, c.variable); int32(got) != int32(c.declined) {
+				t.Errorf("%s: %#x says %#x of a symbolic string", path, c.fn, got)
+			}
+		}
+	}
+	if tables == 0 {
+		t.Skip("skipped: pyenv has no version of CPython with a table that interpreters share")
 	}
 }
 

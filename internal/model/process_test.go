@@ -166,7 +166,7 @@ func interpreter(t *testing.T, language, path, until string, argv ...string) *pr
 	cfg := kernel.Config{Path: found.ELF, Argv: append([]string{found.Argv0}, argv...),
 		Env: append([]string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PYTHONHASHSEED=0"}, found.Env...)}
 	for i, b := range found.Image.Models {
-		if len(b.Functions) > 0 {
+		if b.Kind().Functions != nil {
 			base, err := probe.Find(cfg, real(found.Image.Path), &b)
 			if err != nil {
 				t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 )
 
 // Version changes where a model does what it did not before: what was found for it is then looked for again.
-const Version = 2
+const Version = 3
 
 // Kind is a row of the table of models: what a description has to say about one, and what it does.
 type Kind struct {
@@ -18,12 +18,13 @@ type Kind struct {
 	Entry  bool   // it has (entry FUNCTION): the function that it replaces, the location being a variable
 	// Places are the names of its further locations, which must be there; those of May may be.
 	Places, May []string
+	More        bool // it may have any others beside
 	// Numbers must be there, one of OneNumber, and MayNumbers be.
 	Numbers, OneNumber, MayNumbers []string
 	// With are numbers that a place needs, by the place; without the place they must not be there.
 	With map[string][]string
-	// Functions are exported ones that a description names by what they do. Places and numbers are then found by calling them
-	// (internal/probe) and stand in no description.
+	// Functions are exported ones that a description names by what they do. Where they are not nil, places and numbers are found by calling
+	// functions (internal/probe) and stand in no description; where there are none, by what functions do with numbers.
 	Functions []string
 	// Imports are the functions that it can model.
 	Imports []string
@@ -48,11 +49,9 @@ var Kinds = []Kind{
 	{Name: "hash-length", Family: "hash", At: "a pointer to a function", Pointer: true, Native: hashLengthCode,
 		Meaning: "the function becomes hash(src=rdi, len=rsi) = f(len)",
 		hooks:   func(_ Binding, own uint64) map[uint64]exec.Hook { return map[uint64]exec.Hook{own: hashLength} }},
-	{Name: "decline-symbolic", Family: "pointers", At: "a variable", Entry: true, Numbers: []string{"length", "payload"},
-		Meaning: "the function at entry returns NULL where its first argument is the object in the variable and the second one (its length and payload at these offsets) has symbolic bytes",
-		hooks: func(b Binding, _ uint64) map[uint64]exec.Hook {
-			return map[uint64]exec.Hook{b.Entry: declineSymbolic(b)}
-		}},
+	{Name: "decline-symbolic", Family: "pointers", At: "a variable", Entry: true, May: []string{"shared", "lookup"}, Numbers: []string{"length", "payload"},
+		Meaning: "the function at entry returns NULL where its first argument is the object in the variable and the second one (its length and payload at these offsets) has symbolic bytes; so does that at lookup, of the table in the variable shared, where there is one",
+		hooks:   newDeclined},
 	{Name: "uninterned", Family: "pointers", At: "the function that interns a string", Places: []string{"string-type"}, May: []string{"intern-forever"},
 		Numbers: []string{"type", "length", "payload"},
 		Meaning: "strings with symbolic bytes are not interned: the function, to which a pointer to the variable that holds the string is the first or the second argument, returns at once",
@@ -71,9 +70,12 @@ var Kinds = []Kind{
 		hooks:   newUnshared},
 	{Name: "early-exit", Family: "fastpath", Imports: slices.Sorted(maps.Keys(libc)),
 		Meaning: "these functions of the C library do not split the path at each symbolic byte that they look at"},
-	{Name: "decimal-width", Family: "fastpath", At: "a function of a number",
-		Meaning: "the digits of a number >= 0 are counted by comparisons, not by a logarithm",
-		hooks:   func(b Binding, _ uint64) map[uint64]exec.Hook { return map[uint64]exec.Hook{b.Slot: decimalWidth} }},
+	{Name: "one-result", Family: "fastpath", At: "a function of no more than six arguments", More: true,
+		Meaning: "a call that depends on symbolic values gives its result as one expression where it can: both ways of a branch are followed to where they meet, and one state goes on",
+		hooks:   newOneResult},
+	{Name: "decimal-width", Family: "fastpath", Functions: []string{}, Places: []string{"width"},
+		Meaning: "the digits of a number >= 0 are counted by comparisons, not by a logarithm; the function that counts them is found by what it does",
+		hooks:   newDecimalWidth},
 }
 
 // Of is the row of a name; nil: there is none.

@@ -7,7 +7,7 @@ import (
 
 // Guards: the table and the models are one. Each row has a model, and each place of a row a hook.
 func TestKinds(t *testing.T) {
-	data := []string{"allocate", "string-type"} // what a model calls, or compares with
+	data := []string{"allocate", "string-type", "shared"} // what a model calls, or compares with
 	for _, k := range Kinds {
 		if (k.hooks == nil) != (k.Imports != nil) || k.Family == "" || k.Meaning == "" || (k.At == "") != (k.Imports != nil || k.Functions != nil) || k.Pointer != (k.Native != nil) {
 			t.Errorf("the row %s is not whole", k.Name)

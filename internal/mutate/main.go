@@ -27,8 +27,8 @@ import (
 	"time"
 )
 
-// subject is files to break, the packages whose tests have to notice, and the one whose image shows what the files make; "": there is none, so that
-// what survives there has to be read.
+// subject is files to break, the tests that have to notice, the quick ones first (packages, each with what go test needs to run only some of its tests),
+// and the package whose image shows what the files make; "": there is none, so that what survives there has to be read.
 type subject struct {
 	glob  string
 	tests []string
@@ -46,7 +46,14 @@ var subjects = []subject{
 	{"internal/bitblast/words.go", []string{"./internal/bitblast"}, "./internal/bitblast"},
 	{"internal/bitblast/float.go", []string{"./internal/bitblast"}, "./internal/bitblast"},
 	{"internal/model/*.go", []string{"./internal/model"}, ""},
+	{"internal/kernel/*.go", []string{"./internal/kernel -skip=^TestOrderPairs", "./internal/kernel -run=^TestOrderPairs", "./internal/kernel/programs"}, ""},
+	{"internal/explore/*.go", []string{"./internal/explore", "./internal/session -run=" + explorations}, ""},
+	{"internal/high/*.go", []string{"./internal/high", "./internal/session -run=" + explorations}, ""},
+	{"internal/session/*.go", []string{"./internal/session -run=" + explorations}, ""},
 }
+
+// explorations are tests of package session that take seconds, of those that go through the engine from end to end.
+const explorations = "^Test(Rerun|SameTree|Numbers|Findings|MinimalInputs|Hang|Resume|Classes)$"
 
 // swaps are the faults in operators.
 var swaps = map[token.Token][]token.Token{
@@ -198,10 +205,11 @@ const patience = 5 * time.Minute
 
 // verdicts.
 const (
-	caught   = "caught"
-	endless  = "no end" // caught, too
-	survived = "SURVIVED"
-	invalid  = "does not compile"
+	caught    = "caught"
+	endless   = "no end" // caught, too
+	survived  = "SURVIVED"
+	uncovered = "UNCOVERED" // survived, too: no test comes to its function
+	invalid   = "does not compile"
 )
 
 // overlay writes what makes the go tool read the fault, and returns its path.
@@ -232,8 +240,9 @@ func (f fault) try(root, dir string) (string, error) {
 	if _, err := run("build", "-overlay="+overlay, "./"+filepath.Dir(strings.TrimPrefix(f.file, root+"/"))); err != nil {
 		return invalid, nil
 	}
-	for _, tests := range f.tests { // the quick ones first
-		switch out, err := run("test", "-failfast", "-timeout="+patience.String(), "-overlay="+overlay, tests); {
+	for _, tests := range f.tests {
+		args := append([]string{"test", "-failfast", "-vet=off", "-timeout=" + patience.String(), "-overlay=" + overlay}, strings.Fields(tests)...)
+		switch out, err := run(args...); {
 		case err != nil && strings.Contains(out, "panic: test timed out"):
 			return endless, nil
 		case err != nil:
@@ -299,13 +308,25 @@ func start(n int, seed uint64, of, place string) error {
 // mutate plants n faults in files of among, runs the tests, and has it proved of the survivors that they change nothing.
 func mutate(p *prover, among []subject, n int, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 0))
-	count := map[string]int{}
-	for count[caught]+count[endless]+count[survived] < n {
-		f, err := plant(r, p.root, among)
-		if err != nil {
+	var faults []fault
+	var at *switched
+	if !slices.ContainsFunc(among, func(s subject) bool { return s.image != "" }) { // nothing but tests will look at them
+		for range n + n/4 { // some do not compile
+			f, err := plant(r, p.root, among)
+			if err != nil {
+				return err
+			}
+			faults = append(faults, f)
+		}
+		var err error
+		if at, err = newSwitched(p.root, p.dir, faults); err != nil {
 			return err
 		}
-		verdict, err := f.try(p.root, p.dir)
+	}
+	count := map[string]int{}
+	left := func() int { return count[survived] + count[uncovered] }
+	for i := 0; count[caught]+count[endless]+left() < n && (at == nil || i < len(faults)); i++ {
+		f, verdict, err := next(p, at, i, r, among)
 		if err != nil {
 			return err
 		}
@@ -315,7 +336,7 @@ func mutate(p *prover, among []subject, n int, seed uint64) error {
 		}
 		rel, _ := filepath.Rel(p.root, f.file)
 		fmt.Printf("%-9s %s:%d: %s\n", verdict, rel, f.line, f.what)
-		if verdict != survived {
+		if verdict != survived && verdict != uncovered {
 			continue
 		}
 		answer, err := p.prove(f)
@@ -325,10 +346,27 @@ func mutate(p *prover, among []subject, n int, seed uint64) error {
 		count[answer.verdict]++
 		fmt.Printf("          %s: %s\n", answer.verdict, answer.detail)
 	}
-	fmt.Printf("seed %d: %d faults, %d caught, %d of them by tests that did not end in %v, %d survived, %d of them proved equal\n",
-		seed, n, count[caught]+count[endless], count[endless], patience, count[survived], count[proved])
-	if open := count[survived] - count[proved]; open > 0 {
+	found := count[caught] + count[endless]
+	fmt.Printf("seed %d: %d faults, %d caught, %d of them by tests that did not end in %v, %d survived, to %d of them no test comes, %d are proved equal\n",
+		seed, found+left(), found, count[endless], patience, left(), count[uncovered], count[proved])
+	if open := left() - count[proved]; open > 0 {
 		return fmt.Errorf("%d faults were neither found nor proved equal", open)
 	}
 	return nil
+}
+
+// next is fault i and what the tests say of it: one of those of at, which is nil where each is planted for itself.
+func next(p *prover, at *switched, i int, r *rand.Rand, among []subject) (f fault, verdict string, err error) {
+	if at == nil {
+		if f, err = plant(r, p.root, among); err != nil {
+			return f, "", err
+		}
+		verdict, err = f.try(p.root, p.dir)
+		return f, verdict, err
+	}
+	f = at.faults[i]
+	if verdict, err = at.try(i); verdict == noFunction {
+		verdict, err = f.try(p.root, p.dir)
+	}
+	return f, verdict, err
 }

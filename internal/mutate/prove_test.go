@@ -13,7 +13,7 @@ import (
 func testProver(t *testing.T) *prover {
 	p := newProver("../..", t.TempDir())
 	if len(p.solvers) == 0 {
-		t.Skip("neither cvc5 nor z3 is installed: nothing can be proved")
+		t.Skip("skipped: neither cvc5 nor z3 is installed: nothing can be proved")
 	}
 	root, err := filepath.Abs(p.root)
 	if err != nil {

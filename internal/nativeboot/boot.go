@@ -14,6 +14,7 @@ import (
 	"symchef/internal/cpu"
 	"symchef/internal/guest"
 	"symchef/internal/ir"
+	"symchef/internal/ir/iref"
 	"symchef/internal/kernel"
 	"symchef/internal/lift"
 	"symchef/internal/mem"
@@ -88,7 +89,7 @@ func (b *Boot) Run(c context.Context) (ended string, err error) {
 	}
 	runtime.LockOSThread() // the tracer is a thread
 	defer runtime.UnlockOSThread()
-	p, err := start(b.Code)
+	p, err := start(b.Code, b.Sys.Processor())
 	if err != nil {
 		return "", err
 	}
@@ -260,15 +261,53 @@ func (b *Boot) trap(p *process) (stop string) {
 	case hook:
 		return b.hook(p, at)
 	case cpuid:
-		p.cpuid(k.length)
+		p.cpuid(k.length, b.Sys.Processor())
 	case timestamp:
 		p.timestamp(b.Sys.Timestamp(), k.length)
+	case extended:
+		if stop := b.extended(p, k.length); stop != "" {
+			return stop
+		}
 	default:
 		return "an instruction that depends on the processor at " + p.where(at)
 	}
 	p.changed = true
 	return ""
 }
+
+// extended does an instruction of so many bytes as the machine's processor does.
+func (b *Boot) extended(p *process, length uint64) (stop string) {
+	at := p.regs.Rip
+	stop = "an instruction that depends on the processor at " + p.where(at)
+	if !p.watch.avx {
+		return stop
+	}
+	blk, err := lift.Lift(at, func(addr uint64, q []byte) int {
+		return p.space.Fetch(addr, q[:min(uint64(len(q)), at+length-min(addr, at+length))])
+	})
+	if err != nil {
+		return stop
+	}
+	c := &b.Sys.Current().CPU
+	p.save(c)
+	m := iref.Machine{R: c.R, Mem: memory{p.space}}
+	if exit := m.Run(blk); exit.Kind != iref.Branch {
+		return stop
+	}
+	p.flush()
+	for s := range ir.Slot(ir.NumState) {
+		c.Set(s, m.R[s])
+	}
+	c.PC = at + length
+	p.set(c)
+	return ""
+}
+
+// memory is a space for iref.
+type memory struct{ *mem.Space }
+
+func (m memory) ReadMem(addr uint64, b []byte) error  { return m.Read(addr, b) }
+func (m memory) WriteMem(addr uint64, b []byte) error { return m.Write(addr, b) }
 
 // maxSteps bounds the instructions that are executed one by one.
 const maxSteps = 50_000
@@ -286,13 +325,18 @@ func (b *Boot) look(p *process) (stop string) {
 		op, n := lift.Op(code)
 		switch kind, known := kinds[op]; {
 		case known && kind == cpuid:
-			p.cpuid(uint64(n))
+			p.cpuid(uint64(n), b.Sys.Processor())
 			continue
 		case known && kind == timestamp:
 			p.timestamp(b.Sys.Timestamp(), uint64(n))
 			continue
+		case known && kind == extended && p.watch.avx:
+			if stop := b.extended(p, uint64(n)); stop != "" {
+				return stop
+			}
+			continue
 		case known || op == x86asm.PUSHF || op == x86asm.PUSHFQ || // shows the trap flag
-			n == 0 && slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool { return candidate(code[min(i, len(code)):], p.tsc) }):
+			n == 0 && slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool { return candidate(code[min(i, len(code)):], p.watch) }):
 			return "an instruction that depends on the processor at " + p.where(at)
 		}
 		if p.steps++; p.steps > maxSteps {

@@ -418,3 +418,32 @@ func TestHooks(t *testing.T) {
 		}
 	}
 }
+
+// However many files the process maps, it and this one have one file of memory open for them: there may be few descriptors.
+func TestOneMemoryFile(t *testing.T) {
+	if err := Probe(); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	sys := boot(t, kernel.Config{Path: compile(t, "testdata/early.c"), Argv: []string{"prog", "loop", "20000"}, DeviceEnabled: true})
+	mapped, open := map[string]bool{}, 0
+	b := Boot{Sys: sys, Before: func(path string) bool {
+		if path != "/dev/null" {
+			return false
+		}
+		for _, a := range sys.CurrentProcess().Mem.Areas() {
+			if a.Back != nil {
+				mapped[a.Back.Name] = true
+			}
+		}
+		files, _ := filepath.Glob("/proc/self/fd/*")
+		for _, f := range files {
+			if to, _ := os.Readlink(f); strings.Contains(to, "memfd:guest") {
+				open++
+			}
+		}
+		return true
+	}}
+	if _, err := b.Run(context.Background()); err != nil || len(mapped) < 3 || open != 1 {
+		t.Errorf("%d files are mapped, %d files of memory open, %v", len(mapped), open, err)
+	}
+}

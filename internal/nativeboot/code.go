@@ -24,6 +24,7 @@ const (
 	depends breakKind = iota // its result depends on the processor: the run ends there
 	cpuid
 	timestamp // RDTSC or RDTSCP, where it does not fault
+	extended  // XGETBV, XSAVE or XRSTOR, which depend on what other parts of a state the host has: with AVX they are done in the machine's way
 	entry     // the program's first instruction
 	hook
 )
@@ -41,9 +42,15 @@ const (
 	int1 = 0xf1
 )
 
+// watch says what is looked for besides what always is.
+type watch struct {
+	tsc bool // RDTSC, which does not fault here
+	avx bool // what a processor with AVX has
+}
+
 // candidate reports whether the opcode of an instruction whose result depends on the processor may begin b: CPUID, XGETBV, RDRAND, RDSEED,
-// RDPID (SDM vol. 2); with tsc also RDTSC and RDTSCP.
-func candidate(b []byte, tsc bool) bool {
+// RDPID (SDM vol. 2); where w says so also RDTSC and RDTSCP and XSAVE and XRSTOR.
+func candidate(b []byte, w watch) bool {
 	if len(b) < 2 || b[0] != 0x0f {
 		return false
 	}
@@ -51,9 +58,11 @@ func candidate(b []byte, tsc bool) bool {
 	case 0xa2:
 		return true
 	case 0x31:
-		return tsc
+		return w.tsc
 	case 0x01:
-		return len(b) > 2 && (b[2] == 0xd0 || tsc && b[2] == 0xf9)
+		return len(b) > 2 && (b[2] == 0xd0 || w.tsc && b[2] == 0xf9)
+	case 0xae:
+		return w.avx && len(b) > 2 && b[2] < 0xc0 && (b[2]>>3&7 == 4 || b[2]>>3&7 == 5)
 	case 0xc7:
 		return len(b) > 2 && b[2] >= 0xf0
 	}
@@ -61,7 +70,8 @@ func candidate(b []byte, tsc bool) bool {
 }
 
 // kinds are the instructions that candidates may be.
-var kinds = map[x86asm.Op]breakKind{x86asm.CPUID: cpuid, x86asm.XGETBV: depends, x86asm.RDRAND: depends, x86asm.RDTSC: timestamp, x86asm.RDTSCP: timestamp}
+var kinds = map[x86asm.Op]breakKind{x86asm.CPUID: cpuid, x86asm.XGETBV: extended, x86asm.XSAVE: extended, x86asm.XSAVE64: extended,
+	x86asm.XRSTOR: extended, x86asm.XRSTOR64: extended, x86asm.RDRAND: depends, x86asm.RDTSC: timestamp, x86asm.RDTSCP: timestamp}
 
 // guard puts breakpoints into [start, end) of area a, which has none, if it is executable natively. Pages where it is
 // not known what is code are made not executable.
@@ -112,7 +122,7 @@ func (p *process) suspects(a *mem.Area, start uint64, text []byte) []suspect {
 	f := p.functions(a.Back)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id := part{off, n, p.tsc}
+	id := part{off, n, p.watch}
 	list, known := f.suspects[id]
 	if !known {
 		list = p.look(a, start, text)
@@ -128,7 +138,7 @@ func (p *process) look(a *mem.Area, start uint64, text []byte) (list []suspect) 
 		if n < 0 {
 			break
 		}
-		if i += n; !candidate(text[i:], p.tsc) {
+		if i += n; !candidate(text[i:], p.watch) {
 			continue
 		}
 		at, op, length := p.instruction(a, start, text, start+uint64(i))
@@ -176,7 +186,7 @@ type functions struct {
 // part is what stands somewhere in a file.
 type part struct {
 	off, size uint64 // in bytes
-	tsc       bool   // of a process in which RDTSC does not fault
+	watch     watch
 }
 
 // analysed are the files whose functions are known, by content: several processes of a run map the same ones.

@@ -9,7 +9,8 @@
 //
 // Only instructions are. A process of the host, empty but for one page, is given the memory and the registers of the guest's task.
 // It runs under ptrace(2) with PTRACE_SYSEMU: no system call of its is ever executed, each is answered by the
-// model (package kernel), whose address space is lent to the process meanwhile (mem.Remote); what shared mappings show as well, as a file. So the guest sees the
+// model (package kernel), whose address space is lent to the process meanwhile (mem.Remote); what shared mappings show as well, as a file.
+// Memory that stands in a file, as that of a snapshot, is mapped from there, and what the process has not written of it is not read back. So the guest sees the
 // same Linux as in the machine, and nothing of it can touch the host. A seccomp filter kills the process at any call that
 // is executed after all and is not one of ours.
 //

@@ -21,7 +21,7 @@ func FuzzInstruction(f *testing.F) {
 		p := &process{}
 		a := &mem.Area{Start: start, End: start + uint64(len(data)), Back: &mem.Backing{Data: data}}
 		for i := range data {
-			if !candidate(data[i:], true) {
+			if !candidate(data[i:], watch{true, true}) {
 				continue
 			}
 			addr := start + uint64(i)
@@ -58,7 +58,7 @@ func TestKnownCode(t *testing.T) {
 			a := &mem.Area{Start: g.Vaddr, End: g.Vaddr + g.Filesz, Back: back, Off: g.Off}
 			text := data[g.Off : g.Off+g.Filesz]
 			for i := range text {
-				if !candidate(text[i:], true) {
+				if !candidate(text[i:], watch{true, true}) {
 					continue
 				}
 				at, op, n := p.instruction(a, a.Start, text, a.Start+uint64(i))

@@ -1,7 +1,6 @@
 package nativeboot
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,12 +15,16 @@ import (
 	"symchef/internal/mem"
 )
 
-// content is a file of memory that shows a Backing: the process maps it.
-type content struct {
-	fd   uint64 // in the process
-	file *os.File
-	size uint64
+// contents is a file of memory in which Backings stand one behind the other: the process maps it. One file is enough, since mappings of it are private.
+type contents struct {
+	fd    uint64 // in the process
+	file  *os.File
+	end   uint64                   // of the last
+	parts map[*mem.Backing]content // that may be mapped from now on
 }
+
+// content is where in the file a Backing is.
+type content struct{ at, size uint64 }
 
 // load gives the process the memory of space, which is lent to it, and the registers c.
 func (p *process) load(space *mem.Space, c *cpu.CPU) error {
@@ -33,7 +36,7 @@ func (p *process) load(space *mem.Space, c *cpu.CPU) error {
 		p.guard(a, a.Start, a.End, a.Prot)
 	}
 	p.set(c)
-	copy(p.fx[:], c.FXSave())
+	copy(p.fx[:], c.XSave())
 	p.fresh = false
 	return p.err
 }
@@ -59,7 +62,7 @@ func (p *process) unload() error {
 				}
 				p.original(start, buf[:n])
 				p.unstub(buf[:n])
-				if err := keep(p.space, a, start, buf[:n]); err != nil {
+				if err := p.space.Keep(start, buf[:n]); err != nil {
 					return err
 				}
 				start += n
@@ -125,25 +128,6 @@ func (p *process) own(a *mem.Area, f func(start, end uint64) error) error {
 	return f(from, to)
 }
 
-var zeros [mem.GranuleSize]byte
-
-// keep stores the granules of data, at addr in area a of space, that differ from what a shows initially.
-func keep(space *mem.Space, a *mem.Area, addr uint64, data []byte) error {
-	for i := 0; i < len(data); i += mem.GranuleSize {
-		at, now := addr+uint64(i), data[i:i+mem.GranuleSize]
-		was := zeros
-		if off := a.Off + at - a.Start; a.Back != nil && off < uint64(len(a.Back.Data)) {
-			copy(was[:], a.Back.Data[off:])
-		}
-		if !bytes.Equal(was[:], now) {
-			if err := space.Poke(at, now); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // Map is mem.Remote.
 func (p *process) Map(a *mem.Area) {
 	p.forget(a.Start, a.End)
@@ -171,12 +155,12 @@ func (p *process) Map(a *mem.Area) {
 	case a.Back == nil:
 		flags |= unix.MAP_ANONYMOUS
 	default:
-		f, err := p.content(a.Back, a.Off+a.End-a.Start)
+		file, at, err := p.content(a.Back, a.Off+a.End-a.Start)
 		if err != nil {
 			p.fail(err)
 			return
 		}
-		fd, off = f.fd, a.Off
+		fd, off = file, at+a.Off
 	}
 	if _, err := p.invoke(unix.SYS_MMAP, a.Start, a.End-a.Start, hostProt(a, a.Prot), flags, fd, off); err != nil {
 		p.fail(fmt.Errorf("mmap: %w", err))
@@ -216,26 +200,34 @@ func hostProt(a *mem.Area, prot guest.Prot) uint64 {
 	return uint64(prot)
 }
 
-// content returns b as a file that the process has open, with at least size bytes.
-func (p *process) content(b *mem.Backing, size uint64) (*content, error) {
-	f := p.files[b]
-	if f == nil {
+// content returns a file that the process has open, and where in it b is, with at least size bytes: the one that b stands in, or a copy. Where a copy has
+// fewer b is written again: what is mapped stays as it is.
+func (p *process) content(b *mem.Backing, size uint64) (fd, at uint64, err error) {
+	if size <= guest.PageUp(uint64(len(b.Data))) {
+		if fd, at, ok := p.opened(b); ok {
+			return fd, at, nil
+		}
+	}
+	if p.files == nil {
 		fd, file, err := p.memoryFile()
 		if err != nil {
-			return nil, err
+			return 0, 0, err
 		}
-		f = &content{fd: fd, file: file}
-		p.files[b] = f
-		if _, err := file.Write(b.Data); err != nil {
-			return nil, err
+		p.files = &contents{fd: fd, file: file, parts: map[*mem.Backing]content{}}
+	}
+	f := p.files
+	c, ok := f.parts[b]
+	if !ok || c.size < size {
+		c = content{f.end, guest.PageUp(max(size, uint64(len(b.Data))))}
+		if err := f.file.Truncate(int64(c.at + c.size)); err != nil {
+			return 0, 0, err
 		}
-		f.size = uint64(len(b.Data))
+		if _, err := f.file.WriteAt(b.Data, int64(c.at)); err != nil {
+			return 0, 0, err
+		}
+		f.end, f.parts[b] = c.at+c.size, c
 	}
-	if f.size < size {
-		f.size = size
-		return f, f.file.Truncate(int64(size))
-	}
-	return f, nil
+	return f.fd, c.at, nil
 }
 
 // memoryFile makes a file of memory that the process and this one have open.
@@ -253,6 +245,39 @@ func (p *process) flush() {
 	if p.shared != nil {
 		p.shared.space.Flush()
 	}
+}
+
+// Show is mem.Remote.
+func (p *process) Show(a *mem.Area, start, end uint64, b *mem.Backing, off uint64) bool {
+	file, at, err := p.content(b, uint64(len(b.Data)))
+	if err == nil {
+		_, err = p.invoke(unix.SYS_MMAP, start, end-start, hostProt(a, a.Prot), unix.MAP_PRIVATE|unix.MAP_FIXED|unix.MAP_NORESERVE, file, at+off)
+	}
+	if err != nil {
+		p.fail(fmt.Errorf("mmap: %w", err))
+	}
+	return true
+}
+
+// opened has the process open the file that b stands in; false if there is none, or it may not.
+func (p *process) opened(b *mem.Backing) (fd, at uint64, ok bool) {
+	file, at := b.File()
+	if file == nil {
+		return 0, 0, false
+	}
+	if fd, ok = p.kept[b]; ok {
+		return fd, at, true
+	}
+	name := fmt.Sprintf("/proc/%d/fd/%d\x00", os.Getpid(), file.Fd())
+	if _, err := p.mem.WriteAt([]byte(name), int64(gatePath)); err != nil {
+		return 0, 0, false
+	}
+	fd, err := p.invoke(unix.SYS_OPEN, gatePath, unix.O_RDONLY)
+	if err != nil {
+		return 0, 0, false
+	}
+	p.kept[b] = fd
+	return fd, at, true
 }
 
 // Unmap is mem.Remote.

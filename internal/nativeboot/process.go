@@ -41,6 +41,8 @@ const (
 
 	filterAt   = gateSize - 256
 	gateFilter = gate + filterAt // of system calls
+	pathAt     = filterAt - 64
+	gatePath   = gate + pathAt // of a file that the process is to open
 )
 
 // syscallStop marks the stop signal of a system call (PTRACE_O_TRACESYSGOOD).
@@ -56,34 +58,36 @@ type process struct {
 	space *mem.Space
 	// regs are the registers at the stop; changed: the process does not have them yet.
 	regs    unix.PtraceRegs
-	fx      [cpu.FXSize]byte // the same for floating point
+	fx      [cpu.XSize]byte // the same for floating point, as XSAVE has it
 	changed bool
 	fresh   bool // fx is what the process has
 	breaks  map[uint64]breakpoint
-	hooks   map[uint64]bool   // addresses of hooks where nothing is mapped
-	stubs   map[uint64]uint64 // code in the gate: which hook's it is
-	walking uint64            // the page of bars that is executable now, one instruction at a time; 0: none
-	from    uint64            // the instruction at which the process was resumed
-	steps   int               // instructions executed so
-	step    uint64            // the breakpoint whose instruction is executed next; 0: none
-	bars    map[uint64]bool   // pages that the guest could execute and the process cannot
-	files   map[*mem.Backing]*content
-	text    []byte     // for guard
-	objects *mem.Space // what shared mappings show
-	shared  *objects   // objects, once it is lent
-	err     error      // the first that a remote's method met
-	most    uint64     // bytes that the guest may map for writing; 0: no bound
-	limit   string     // why the run must end after the present call, if it must
-	tsc     bool       // RDTSC does not fault here though it should
+	hooks   map[uint64]bool         // addresses of hooks where nothing is mapped
+	stubs   map[uint64]uint64       // code in the gate: which hook's it is
+	walking uint64                  // the page of bars that is executable now, one instruction at a time; 0: none
+	from    uint64                  // the instruction at which the process was resumed
+	steps   int                     // instructions executed so
+	step    uint64                  // the breakpoint whose instruction is executed next; 0: none
+	bars    map[uint64]bool         // pages that the guest could execute and the process cannot
+	files   *contents               // nil: no file is mapped
+	kept    map[*mem.Backing]uint64 // files that it has opened for what stands in them
+	text    []byte                  // for guard
+	objects *mem.Space              // what shared mappings show
+	shared  *objects                // objects, once it is lent
+	err     error                   // the first that a remote's method met
+	most    uint64                  // bytes that the guest may map for writing; 0: no bound
+	limit   string                  // why the run must end after the present call, if it must
+	watch   watch
 }
 
 // start makes a process with nothing in it but the gate.
-func start(code map[uint64][]byte) (*process, error) {
-	if err := capable(features()); err != nil {
+func start(code map[uint64][]byte, on ir.Processor) (*process, error) {
+	if err := capable(features(on), on); err != nil {
 		return nil, err
 	}
 	p, err := spawn()
 	if err == nil {
+		p.watch.avx = on == ir.V3
 		err = p.prepare(code)
 	}
 	if err != nil && p != nil {
@@ -94,7 +98,7 @@ func start(code map[uint64][]byte) (*process, error) {
 
 // spawn makes a process that is stopped before its first instruction.
 func spawn() (*process, error) {
-	p := &process{fd: -1, stubs: map[uint64]uint64{}, hooks: map[uint64]bool{}, breaks: map[uint64]breakpoint{}, bars: map[uint64]bool{}, files: map[*mem.Backing]*content{}}
+	p := &process{fd: -1, stubs: map[uint64]uint64{}, hooks: map[uint64]bool{}, breaks: map[uint64]breakpoint{}, bars: map[uint64]bool{}, kept: map[*mem.Backing]uint64{}}
 	var err error
 	p.pid, err = syscall.ForkExec("/proc/self/exe", []string{"symchef-native-boot"}, &syscall.ProcAttr{
 		Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.fd},
@@ -125,7 +129,7 @@ func (p *process) prepare(code map[uint64][]byte) error {
 		p.stubs[gate+uint64(len(page))] = at
 		page = append(page, code[at]...)
 	}
-	if len(page) > filterAt {
+	if len(page) > pathAt {
 		return errors.New("too much code of models")
 	}
 	page = append(append(page, make([]byte, filterAt-len(page))...), filter()...)
@@ -183,7 +187,7 @@ func (p *process) tryTSC() error {
 		case err != nil:
 			return err
 		case sig == unix.SIGTRAP:
-			p.tsc = true
+			p.watch.tsc = true
 			return nil
 		case sig == unix.SIGSEGV:
 			return nil
@@ -195,7 +199,7 @@ func (p *process) tryTSC() error {
 func Probe() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	p, err := start(nil)
+	p, err := start(nil, ir.V2)
 	if err == nil {
 		p.kill()
 	}
@@ -262,8 +266,8 @@ func (p *process) kill() {
 	if p.mem != nil {
 		p.mem.Close()
 	}
-	for _, f := range p.files {
-		f.file.Close()
+	if p.files != nil {
+		p.files.file.Close()
 	}
 	if p.shared != nil {
 		p.shared.file.Close()
@@ -354,7 +358,7 @@ func (p *process) resume() (unix.Signal, error) {
 			p.changed = false
 		}
 		if !p.fresh {
-			if err := ptrace(unix.PTRACE_SETFPREGS, p.pid, &p.fx[0]); err != nil {
+			if err := p.putFloats(); err != nil {
 				return 0, err
 			}
 			p.fresh = true
@@ -452,10 +456,10 @@ func order(r *unix.PtraceRegs) [18]*uint64 {
 	}
 }
 
-// cpuid does CPUID, an instruction of so many bytes.
-func (p *process) cpuid(length uint64) {
+// cpuid does CPUID, an instruction of so many bytes, of processor of.
+func (p *process) cpuid(length uint64, of ir.Processor) {
 	r := &p.regs
-	eax, ebx, ecx, edx := lift.CPUID(uint32(r.Rax), uint32(r.Rcx))
+	eax, ebx, ecx, edx := lift.CPUID(of, uint32(r.Rax), uint32(r.Rcx))
 	r.Rax, r.Rbx, r.Rcx, r.Rdx = uint64(eax), uint64(ebx), uint64(ecx), uint64(edx)
 	r.Rip += length
 	p.changed = true
@@ -480,12 +484,57 @@ func (p *process) save(c *cpu.CPU) {
 	}
 	c.SetRFLAGS(p.regs.Eflags)
 	if p.fresh {
-		if err := ptrace(unix.PTRACE_GETFPREGS, p.pid, &p.fx[0]); err != nil {
+		if err := p.getFloats(); err != nil {
 			p.fail(err)
 		}
 		p.fx[fxMXCSR] &^= status
 	}
-	c.FXRestore(p.fx[:])
+	c.XRestore(p.fx[:])
+}
+
+// ntX86XState is NT_X86_XSTATE, maxXState more than any processor has of it.
+const (
+	ntX86XState = 0x202
+	maxXState   = 1 << 15
+)
+
+// xstate reads (PTRACE_GETREGSET) or writes what XSAVE has of the process; n is how much there is.
+func (p *process) xstate(request int, b []byte) (n int, err error) {
+	v := unix.Iovec{Base: &b[0], Len: uint64(len(b))}
+	if _, _, e := unix.Syscall6(unix.SYS_PTRACE, uintptr(request), uintptr(p.pid), ntX86XState, uintptr(unsafe.Pointer(&v)), 0, 0); e != 0 {
+		return 0, e
+	}
+	return int(v.Len), nil
+}
+
+// getFloats makes fx what the process has, putFloats the reverse. What the machine's processor has no more than the host's stays.
+func (p *process) getFloats() error {
+	if !p.watch.avx {
+		binary.LittleEndian.PutUint64(p.fx[cpu.XParts:], cpu.XAll)
+		return ptrace(unix.PTRACE_GETFPREGS, p.pid, &p.fx[0])
+	}
+	b := make([]byte, maxXState)
+	if n, err := p.xstate(unix.PTRACE_GETREGSET, b); err != nil || n < cpu.XSize {
+		return fmt.Errorf("the state of AVX: %d bytes, %w", n, err)
+	}
+	copy(p.fx[:], cpu.XArea(b[:cpu.XSize]))
+	return nil
+}
+
+func (p *process) putFloats() error {
+	if !p.watch.avx {
+		return ptrace(unix.PTRACE_SETFPREGS, p.pid, &p.fx[0])
+	}
+	b := make([]byte, maxXState)
+	n, err := p.xstate(unix.PTRACE_GETREGSET, b)
+	if err != nil || n < cpu.XSize {
+		return fmt.Errorf("the state of AVX: %d bytes, %w", n, err)
+	}
+	copy(b[:416], p.fx[:])
+	copy(b[cpu.XUpper:], p.fx[cpu.XUpper:])
+	b[cpu.XParts] |= cpu.XAll
+	_, err = p.xstate(unix.PTRACE_SETREGSET, b[:n])
+	return err
 }
 
 // The machine does not set the status flags of MXCSR (package lift).
@@ -503,10 +552,10 @@ func (p *process) set(c *cpu.CPU) {
 	}
 	p.regs.Eflags = c.RFLAGS()
 	now := *c
-	now.FXRestore(p.fx[:])
-	for s := ir.MXCSR; s <= ir.FTag; s++ {
+	now.XRestore(p.fx[:])
+	for s := ir.MXCSR; s < ir.NumState; s++ {
 		if now.R[s] != c.R[s] {
-			copy(p.fx[:], c.FXSave())
+			copy(p.fx[:], c.XSave())
 			p.fresh = false
 			return
 		}

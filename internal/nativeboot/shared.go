@@ -63,6 +63,9 @@ func (o *objects) Unmap(start, end uint64) {
 // Protect is mem.Remote: the process has no mapping by which it could do what an object does not allow.
 func (o *objects) Protect(start, end uint64, prot guest.Prot) {}
 
+// Show is mem.Remote.
+func (o *objects) Show(a *mem.Area, start, end uint64, b *mem.Backing, off uint64) bool { return false }
+
 // Read is mem.Remote.
 func (o *objects) Read(addr uint64, b *[mem.GranuleSize]byte) bool {
 	_, err := o.file.ReadAt(b[:], int64(addr))
@@ -95,7 +98,7 @@ func (o *objects) unload() error {
 				return err
 			}
 			o.p.unstub(buf[:n])
-			if err := keep(o.space, a, at, buf[:n]); err != nil {
+			if err := o.space.Keep(at, buf[:n]); err != nil {
 				return err
 			}
 			at += n

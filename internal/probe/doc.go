@@ -1,10 +1,10 @@
 // Package probe finds out what functions of a program do, and where its objects keep what, by calling them in the machine: on arguments of
 // known content, each in a copy of the process. What it finds depends on no version and no compiler.
 //
-//	p, err := probe.Start(cfg, "/usr/bin/lua5.4") // stopped at the program's entry: libraries are relocated, main has not begun
-//	image, err := p.Open("/usr/bin/lua5.4")
-//	state, err := p.Call(image.Export("luaL_newstate"))
-//	bytes, err := p.Call(image.Export("lua_pushlstring"), state, p.Put([]byte("abc")), 3)
+//	p, err := probe.Start(cfg, "/usr/bin/vm") // stopped at the program's entry: libraries are relocated, main has not begun
+//	image, err := p.Open("/usr/bin/vm")
+//	state, err := p.Call(image.Export("vm_new"))
+//	bytes, err := p.Call(image.Export("vm_push_text"), state, p.Put([]byte("abc")), 3)
 //
 //	for _, fn := range image.Functions {          // behaviour: which function does the same?
 //		q := p.Fork()

@@ -58,13 +58,43 @@ func (d *identity) newState() error {
 		a, b, c := number(tops[0][at:at+8]), number(tops[1][at:at+8]), number(tops[2][at:at+8])
 		if b-a == c-b && (b-a == 8 || b-a == 16) && d.p.Bytes(a, 16) != nil {
 			d.height, d.value = at, b-a
-			if _, err := d.call("collect", d.state, 0, 0); err != nil {
+			if err := d.stopCollecting(); err != nil {
 				return err
 			}
 			return d.clear()
 		}
 	}
 	return errors.New("no stack of values was found")
+}
+
+// What the function collect is asked for.
+const (
+	gcStop  = 0 // that nothing is collected
+	gcCount = 3 // how many KiB there are
+)
+
+// stopCollecting sees to it that nothing is collected. That the function is the one for that is seen by what it says of a long string.
+func (d *identity) stopCollecting() error {
+	const kib = 64
+	var counts [2]uint64
+	for i := range counts {
+		if i > 0 {
+			if _, err := d.push(d.fresh(kib << 10)); err != nil {
+				return err
+			}
+		}
+		var err error
+		if _, err = d.call("collect", d.state, gcStop, 0); err != nil {
+			return err
+		}
+		if counts[i], err = d.call("collect", d.state, gcCount, 0); err != nil {
+			return err
+		}
+	}
+	if more := int32(counts[1] - counts[0]); more < kib || more > 2*kib {
+		return fmt.Errorf("%s does not tell how much memory a string of %s takes", d.names["collect"], d.names["push-string"])
+	}
+	return nil
 }
 
 // last is the address of the topmost value.
@@ -80,12 +110,18 @@ func (d *identity) fresh(n int) []byte {
 	return text
 }
 
-// push pushes a string and returns its object.
+// push pushes a string and returns its object. More bytes follow it where it is taken from.
 func (d *identity) push(text []byte) (uint64, error) {
-	if _, err := d.call("push-string", d.state, d.p.Put(text), uint64(len(text))); err != nil {
+	longer := append(slices.Clone(text), "?!"...)
+	from := d.p.Put(longer)
+	if _, err := d.call("push-string", d.state, from, uint64(len(text))); err != nil {
 		return 0, err
 	}
-	return d.p.Read(d.last(), 8), nil
+	at := d.p.Read(d.last(), 8)
+	if at != from && bytes.Contains(d.p.Bytes(at, headerSize+len(longer)), longer) {
+		return 0, fmt.Errorf("%s: it does not take only as many bytes as it is told", d.names["push-string"])
+	}
+	return at, nil
 }
 
 // clear drops all values. Nothing is collected.

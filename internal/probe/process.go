@@ -36,7 +36,8 @@ const (
 // ErrLong is in the error of a call that did not end within its limit.
 var ErrLong = errors.New("it does not end")
 
-// Start runs a program to its entry point: its libraries are relocated, and nothing of its own has run.
+// Start runs a program to its entry point, or where it is linked statically to main: its libraries are relocated, or their own start has run, and
+// nothing of its own.
 func Start(cfg kernel.Config) (*Process, error) {
 	f, err := elf.Open(cfg.Path)
 	if err != nil {
@@ -44,6 +45,14 @@ func Start(cfg kernel.Config) (*Process, error) {
 	}
 	defer f.Close()
 	entry := f.Entry
+	if libs, _ := f.ImportedLibraries(); len(libs) == 0 {
+		syms, _ := f.Symbols() // there may be none
+		for _, s := range syms {
+			if s.Name == "main" && elf.ST_BIND(s.Info) == elf.STB_GLOBAL && s.Section != elf.SHN_UNDEF {
+				entry = s.Value
+			}
+		}
+	}
 	if f.Type == elf.ET_DYN {
 		entry += loader.PIEBase
 	}

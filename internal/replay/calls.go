@@ -20,6 +20,8 @@ type rule struct {
 	errno syscall.Errno
 	// never says that it does not take place whatever its arguments are.
 	never bool
+	// seen says that whoever traces the process looks at what the call gave it, see leash.opened.
+	seen bool
 	// scope says that the call reaches other processes unless a process
 	// namespace or Landlock's scope holds it back: without both it is for this
 	// process only.
@@ -32,6 +34,7 @@ type test struct {
 	mask  uint32   // of the bits looked at, zero is all; they have to be zero,
 	oneOf []uint32 // or one of these,
 	not   uint32   // or anything but this
+	self  bool     // the number of the program's first process is good, too
 	// scoped are more that are good where a process namespace or Landlock's
 	// scope holds back what they do to other processes.
 	scoped []uint32
@@ -40,6 +43,9 @@ type test struct {
 // owners of files are sent signals by the kernel in the place of the process
 // that said who they are, fcntl(2).
 var owners = []uint32{unix.F_SETOWN, unix.F_SETOWN_EX}
+
+// sharedTable is true of a clone(2) that is no thread with a table of descriptors of its own.
+var sharedTable = test{arg: 0, mask: unix.CLONE_THREAD | unix.CLONE_FILES, not: unix.CLONE_THREAD}
 
 // done is an errno that is none: the call returns 0.
 const done = syscall.Errno(1 << 15)
@@ -96,12 +102,15 @@ var allowed = []rule{
 		unix.SYS_CACHESTAT,
 	}},
 	{why: "descriptors", calls: []uint32{
-		unix.SYS_CLOSE, unix.SYS_CLOSE_RANGE, unix.SYS_DUP, unix.SYS_DUP2, unix.SYS_DUP3,
+		unix.SYS_CLOSE, unix.SYS_DUP, unix.SYS_DUP2, unix.SYS_DUP3,
 		unix.SYS_PIPE, unix.SYS_PIPE2, unix.SYS_POLL, unix.SYS_PPOLL, unix.SYS_SELECT, unix.SYS_PSELECT6,
 		unix.SYS_EPOLL_CREATE, unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_WAIT, unix.SYS_EPOLL_PWAIT,
 		unix.SYS_EPOLL_PWAIT2, unix.SYS_EVENTFD, unix.SYS_EVENTFD2, unix.SYS_SIGNALFD, unix.SYS_SIGNALFD4,
 		unix.SYS_TIMERFD_CREATE, unix.SYS_TIMERFD_SETTIME, unix.SYS_TIMERFD_GETTIME, unix.SYS_INOTIFY_INIT,
 		unix.SYS_INOTIFY_INIT1, unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_INOTIFY_RM_WATCH,
+	}},
+	{why: "descriptors, of a table that all threads share, see clone", when: []test{{arg: 2, mask: unix.CLOSE_RANGE_UNSHARE}}, errno: unix.EINVAL, calls: []uint32{
+		unix.SYS_CLOSE_RANGE,
 	}},
 	{why: "locks of files of its own", in: Namespaces, calls: []uint32{
 		unix.SYS_FCNTL, unix.SYS_FLOCK,
@@ -131,10 +140,10 @@ var allowed = []rule{
 	{why: "its flags are out of a filter's sight", in: Namespaces, errno: unix.ENOSYS, calls: []uint32{
 		unix.SYS_OPENAT2,
 	}},
-	{why: "O_RDONLY|O_TRUNC empties a file; Landlock before version 3 lets it", in: Landlock, when: []test{{arg: 1, mask: truncating, not: unix.O_TRUNC}}, calls: []uint32{
+	{why: "O_RDONLY|O_TRUNC empties a file; Landlock before version 3 lets it", in: Landlock, seen: true, when: []test{{arg: 1, mask: truncating, not: unix.O_TRUNC}}, calls: []uint32{
 		unix.SYS_OPEN,
 	}},
-	{why: "as open", in: Landlock, when: []test{{arg: 2, mask: truncating, not: unix.O_TRUNC}}, calls: []uint32{
+	{why: "as open", in: Landlock, seen: true, when: []test{{arg: 2, mask: truncating, not: unix.O_TRUNC}}, calls: []uint32{
 		unix.SYS_OPENAT,
 	}},
 	{why: "memory", calls: []uint32{
@@ -169,10 +178,10 @@ var allowed = []rule{
 		unix.SYS_PIDFD_OPEN, unix.SYS_FUTEX, unix.SYS_FUTEX_WAITV, unix.SYS_FUTEX_WAKE, unix.SYS_FUTEX_WAIT,
 		unix.SYS_FUTEX_REQUEUE,
 	}},
-	{why: "new processes and threads, in the same namespaces", in: Namespaces, when: []test{{arg: 0, mask: newNamespaces}}, calls: []uint32{
+	{why: "new processes and threads, in the same namespaces; threads of one process share its descriptors, or the watch would not see them", in: Namespaces, when: []test{{arg: 0, mask: newNamespaces}, sharedTable}, calls: []uint32{
 		unix.SYS_CLONE,
 	}},
-	{why: "as in namespaces, and none that the leash would not see", in: Landlock, when: []test{{arg: 0, mask: newNamespaces | unix.CLONE_UNTRACED}}, calls: []uint32{
+	{why: "as in namespaces, and none that the leash would not see", in: Landlock, when: []test{{arg: 0, mask: newNamespaces | unix.CLONE_UNTRACED}, sharedTable}, calls: []uint32{
 		unix.SYS_CLONE,
 	}},
 	{why: "the scheduler: reads, and yields", calls: []uint32{
@@ -180,16 +189,15 @@ var allowed = []rule{
 		unix.SYS_SCHED_GET_PRIORITY_MIN, unix.SYS_SCHED_RR_GET_INTERVAL, unix.SYS_SCHED_GETAFFINITY,
 		unix.SYS_SCHED_GETATTR,
 	}},
-	{why: "the scheduler: the processes of the namespace", in: Namespaces, calls: []uint32{
-		unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETATTR,
-		unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET, unix.SYS_PRLIMIT64,
-	}},
-	{why: "the scheduler: this process only", in: Landlock, when: []test{{arg: 0}}, calls: []uint32{
+	{why: "the scheduler: this process only; that which watches it has threads with numbers, too", when: []test{{arg: 0, self: true}}, calls: []uint32{
 		unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETATTR,
 		unix.SYS_PRLIMIT64,
 	}},
-	{why: "PRIO_PROCESS of this process only", in: Landlock, when: []test{{arg: 0}, {arg: 1}}, calls: []uint32{
+	{why: "PRIO_PROCESS of this process only", when: []test{{arg: 0}, {arg: 1, self: true}}, calls: []uint32{
 		unix.SYS_SETPRIORITY,
+	}},
+	{why: "IOPRIO_WHO_PROCESS of this process only", in: Namespaces, when: []test{{arg: 0, oneOf: []uint32{1}}, {arg: 1, self: true}}, calls: []uint32{
+		unix.SYS_IOPRIO_SET,
 	}},
 	{why: "signals to others: the process namespace or Landlock's scope bounds them", scope: true, calls: []uint32{
 		unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO,

@@ -94,11 +94,20 @@ func TestFilterScope(t *testing.T) {
 		{"F_SETOWN_EX", true, false, unix.SYS_FCNTL, []uint32{3, unix.F_SETOWN_EX}},
 		{"F_SETLK", false, false, unix.SYS_FCNTL, []uint32{3, unix.F_SETLK}},
 		{"clone", true, true, unix.SYS_CLONE, []uint32{17}},
+		{"clone a thread", true, true, unix.SYS_CLONE, []uint32{unix.CLONE_THREAD | unix.CLONE_VM | unix.CLONE_SIGHAND | unix.CLONE_FILES}},
+		{"clone a thread with descriptors of its own", false, false, unix.SYS_CLONE, []uint32{unix.CLONE_THREAD | unix.CLONE_VM | unix.CLONE_SIGHAND}},
+		{"close_range", true, true, unix.SYS_CLOSE_RANGE, []uint32{3, 9, unix.CLOSE_RANGE_CLOEXEC}},
+		{"close_range of a table of its own", false, false, unix.SYS_CLOSE_RANGE, []uint32{3, 9, unix.CLOSE_RANGE_UNSHARE}},
+		{"limits of its own", true, true, unix.SYS_PRLIMIT64, []uint32{0}},
+		{"limits of its own, by number", true, true, unix.SYS_PRLIMIT64, []uint32{self}},
+		{"limits of another", false, false, unix.SYS_PRLIMIT64, []uint32{other}},
+		{"priority of its own", true, true, unix.SYS_SETPRIORITY, []uint32{unix.PRIO_PROCESS, self}},
+		{"priority of a user", false, false, unix.SYS_SETPRIORITY, []uint32{unix.PRIO_USER, 0}},
 		{"clone untraced", false, false, unix.SYS_CLONE, []uint32{17 | unix.CLONE_UNTRACED}},
 	} {
-		for only, want := range map[uint32]bool{0: c.scoped, self: c.unscoped} {
-			if got := runFilter(t, filter(Landlock, only), c.nr, c.args...) == unix.SECCOMP_RET_ALLOW; got != want {
-				t.Errorf("%s, only %d: allowed %v, want %v", c.name, only, got, want)
+		for scoped, want := range map[bool]bool{true: c.scoped, false: c.unscoped} {
+			if got := runFilter(t, filter(Landlock, self, scoped), c.nr, c.args...) == unix.SECCOMP_RET_ALLOW; got != want {
+				t.Errorf("%s, scoped %v: allowed %v, want %v", c.name, scoped, got, want)
 			}
 		}
 	}

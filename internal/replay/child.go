@@ -23,7 +23,7 @@ func MaybeConfineChild() {
 		runtime.LockOSThread() // personality and parent-death signal are per thread
 		e := confineChild()
 		if b, err := json.Marshal(e); err == nil {
-			unix.Write(endFD, b)
+			os.NewFile(endFD, "end").Write(b) // all of it: a signal may interrupt a plain call
 		}
 		syscall.Exit(0) // os.Exit of a race-enabled binary sleeps for a second
 	case idleArg:
@@ -77,6 +77,9 @@ func confineChild() ending {
 	}
 	b, err := newSandbox(sp)
 	if err != nil {
+		return ending{SetupError: err.Error()}
+	}
+	if err := b.unreachable(); err != nil {
 		return ending{SetupError: err.Error()}
 	}
 	if sp.Serve {

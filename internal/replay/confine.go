@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -78,6 +79,7 @@ type ending struct {
 	TimedOut   bool
 	Busy       bool   // likewise, by Limits.Busy
 	Exceeded   string // what all of it together had too much of
+	Reached    string // the limit at which it was refused more, perhaps
 	Status     int    // exit status if Signal is 0
 	Signal     int    // deadly signal
 	Traces     traces // in its files
@@ -101,8 +103,12 @@ func choose(ctx context.Context, opt Options) (Mode, error) {
 	}
 	var reasons []string
 	for _, m := range candidates {
-		err := Probe(ctx, m)
+		err := opt.reachable(m)
+		if _, known := works.Load(m); err == nil && !known {
+			err = Probe(ctx, m)
+		}
 		if err == nil {
+			works.Store(m, true)
 			return m, nil
 		}
 		if ctx.Err() != nil {
@@ -110,13 +116,33 @@ func choose(ctx context.Context, opt Options) (Mode, error) {
 		}
 		reasons = append(reasons, fmt.Sprintf("%s: %v", m, err))
 	}
-	if opt.Unconfined {
+	if opt.Unconfined && opt.reachable(Unconfined) == nil {
 		return Unconfined, nil
 	}
 	if opt.Mode != "" {
 		return "", &refusal{opt.Mode, strings.Join(reasons, "; ")}
 	}
 	return "", fmt.Errorf("%w (%s); --replay unconfined replays nevertheless", ErrNoConfinement, strings.Join(reasons, "; "))
+}
+
+// works has the modes that have worked in this process.
+var works sync.Map
+
+// reachable fails where the program would look for the guest library in another folder than it is in: a variable names it in a list of folders.
+func (o *Options) reachable(m Mode) error {
+	if m != Namespaces && strings.ContainsAny(o.GuestLib, ":;?") {
+		return fmt.Errorf("the guest library is in %q, and no list of folders can name one with ':', ';' or '?': set TMPDIR", o.GuestLib)
+	}
+	return nil
+}
+
+// Nameable fails where no mode that opt allows can show the program its guest library, because of the folder that it is in.
+func Nameable(ctx context.Context, opt Options) error {
+	if opt.reachable(Landlock) == nil {
+		return nil
+	}
+	_, err := choose(ctx, opt)
+	return err
 }
 
 // A refusal is an ErrNoConfinement for one mode that was asked for.

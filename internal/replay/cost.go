@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"symchef/internal/testcase"
@@ -20,6 +21,9 @@ const measuredCase = time.Second
 // Measure replays t, whatever comes of it, to see how long that takes. The error is as Run's.
 func Measure(ctx context.Context, target testcase.Target, t testcase.Test, opt Options) (c Cost, err error) {
 	opt.Limits = opt.Limits.withDefaults()
+	if target.Kind == testcase.Program {
+		opt.GuestLib = ""
+	}
 	if opt.Mode, err = choose(ctx, opt); err != nil {
 		return c, err
 	}
@@ -35,6 +39,9 @@ func Measure(ctx context.Context, target testcase.Target, t testcase.Test, opt O
 	}
 	if !served && ctx.Err() == nil {
 		_, err = native(ctx, target, t, opt, false)
+	}
+	if errors.Is(err, errDied) {
+		err = nil
 	}
 	c.Case = time.Since(began)
 	return c, cmp.Or(err, ctx.Err())

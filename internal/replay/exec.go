@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,6 +21,27 @@ func notifyTerm(c chan os.Signal) { signal.Notify(c, unix.SIGTERM) }
 // addrNoRandomize is ADDR_NO_RANDOMIZE of personality(2): no ASLR.
 const addrNoRandomize = 0x0040000
 
+// fixAddresses turns the randomisation of addresses off for what this thread executes.
+func fixAddresses() error {
+	if _, _, e := unix.RawSyscall(unix.SYS_PERSONALITY, addrNoRandomize, 0, 0); e != 0 {
+		return fmt.Errorf("personality: %w", e)
+	}
+	return nil
+}
+
+// FixedAddresses is nil where replays run at addresses that do not change. The seccomp filters of containers refuse that: then they run at random ones.
+func FixedAddresses() error {
+	runtime.LockOSThread() // a thread has its own
+	defer runtime.UnlockOSThread()
+	was, _, e := unix.RawSyscall(unix.SYS_PERSONALITY, 0xffff_ffff, 0, 0)
+	if e != 0 {
+		return fmt.Errorf("personality: %w", e)
+	}
+	err := fixAddresses()
+	unix.RawSyscall(unix.SYS_PERSONALITY, was, 0, 0)
+	return err
+}
+
 // execChild is the last stage: it gives up rights, sets limits and becomes
 // the program. It returns only if that fails.
 func execChild() error {
@@ -29,8 +51,8 @@ func execChild() error {
 		return fmt.Errorf("%w: %w", errSetup, err)
 	}
 	if !sp.Randomize {
-		if _, _, e := unix.RawSyscall(unix.SYS_PERSONALITY, addrNoRandomize, 0, 0); e != 0 {
-			return fmt.Errorf("%w: personality: %w", errSetup, e)
+		if err := fixAddresses(); err != nil && !errors.Is(err, unix.EPERM) {
+			return fmt.Errorf("%w: %w", errSetup, err)
 		}
 	}
 	if err := giveUpRights(sp); err != nil {
@@ -53,6 +75,34 @@ type limit struct {
 	value unix.Rlimit
 }
 
+// What the machine tells a program that it may have: bytes of stack, and descriptors.
+const (
+	stackSize = 8 << 20
+	mostOpen  = 1024
+)
+
+// lowered names the first limit of this process (setrlimit(2), ulimit) that keeps a program under replay from what the machine lets it have; empty: none.
+func lowered(l Limits) string {
+	for _, r := range []struct {
+		which int
+		want  uint64
+		text  string
+		unit  uint64
+	}{
+		{unix.RLIMIT_NOFILE, mostOpen, "%d descriptors (ulimit -n)", 1},
+		{unix.RLIMIT_AS, l.Memory, "%d MiB of address space (ulimit -v)", 1 << 20},
+		{unix.RLIMIT_DATA, l.Memory, "%d MiB of data (ulimit -d)", 1 << 20},
+		{unix.RLIMIT_STACK, stackSize, "%d KiB of stack (ulimit -s)", 1 << 10},
+		{unix.RLIMIT_FSIZE, l.FileSize, "%d KiB in a file (ulimit -f)", 1 << 10},
+	} {
+		var has unix.Rlimit
+		if err := unix.Getrlimit(r.which, &has); err == nil && has.Max < r.want {
+			return fmt.Sprintf(r.text, has.Max/r.unit)
+		}
+	}
+	return ""
+}
+
 // setLimits sets all limits but those that the Go runtime could not live with:
 // become does.
 func setLimits(sp spec) (last []limit, err error) {
@@ -64,8 +114,8 @@ func setLimits(sp spec) (last []limit, err error) {
 		// SIGXCPU at the soft limit tells a hang from another's SIGKILL.
 		{"cpu", unix.RLIMIT_CPU, unix.Rlimit{Cur: cpu, Max: cpu + 1}},
 		one("fsize", unix.RLIMIT_FSIZE, l.FileSize),
-		one("stack", unix.RLIMIT_STACK, 8<<20),
-		one("nofile", unix.RLIMIT_NOFILE, 1024),
+		one("stack", unix.RLIMIT_STACK, stackSize),
+		one("nofile", unix.RLIMIT_NOFILE, mostOpen),
 		one("memlock", unix.RLIMIT_MEMLOCK, 8<<20),
 		one("rtprio", unix.RLIMIT_RTPRIO, 0),
 		one("nice", unix.RLIMIT_NICE, 0),
@@ -209,8 +259,8 @@ func giveUpRights(sp spec) error {
 // program could not use keys but by a call that the filter lacks; this is for
 // the kernel's own look-ups.
 func ownKeyring() error {
-	_, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0) // 0: without a name
-	if err != nil && err != unix.ENOSYS && err != unix.EDQUOT {
+	_, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0)           // 0: without a name
+	if err != nil && err != unix.ENOSYS && err != unix.EDQUOT && err != unix.EPERM { // EPERM: of a filter, which holds for the program, too
 		return fmt.Errorf("session keyring: %w", err)
 	}
 	return nil

@@ -38,6 +38,11 @@ func (b *sandbox) unfit(pid int, stdout, stderr uint64) string {
 			return "shared memory: " + line
 		}
 	}
+	return unfitFiles(dir, stdout, stderr)
+}
+
+// unfitFiles is unfit of the open files of the process whose folder in /proc is dir.
+func unfitFiles(dir string, stdout, stderr uint64) string {
 	list, err := os.ReadDir(dir + "/fd")
 	if err != nil {
 		return err.Error()

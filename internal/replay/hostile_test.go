@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -105,7 +106,7 @@ func (s *surroundings) attack(t *testing.T, program string, m Mode, ends bool) (
 // exceeds says how a program ends that takes more than a replay may: in which
 // mode, and of what. Elsewhere it is refused what it takes.
 var exceeds = map[string]string{
-	"memory.c": "memory", "sharedmemory.c": "memory", "memfds.c": "memory", "pool.py": "memory",
+	"memory.c": "memory", "sockets.c": "memory", "pagetables.c": "memory", "sharedmemory.c": "memory", "memfds.c": "memory", "pool.py": "memory",
 	"flight.c namespaces": "memory", "shm.c namespaces": "memory",
 	"semaphores.c namespaces": "memory", "messages.c namespaces": "memory",
 	"forks.c landlock": "processes", "forkbomb.c landlock": "processes", "bomb.lua landlock": "processes",
@@ -156,6 +157,86 @@ func TestHostileSuite(t *testing.T) {
 				t.Error(c)
 			}
 		})
+	}
+}
+
+// A program that goes for the process that watches it ends as it wants to, and the others are replayed.
+func TestSupervisorStays(t *testing.T) {
+	program := filepath.Join(hostilePrograms(t), "supervisor.c")
+	if !exists(program) {
+		t.Skip("skipped: no programs in C")
+	}
+	for _, m := range modes(t) {
+		g := shell(t, `[ "$1" = x ] || exit 0; exec -a @supervisor.c `+program)
+		g.Path, g.Argv[0] = "/bin/bash", "bash"
+		var tests []testcase.Test
+		for _, arg := range []string{"a", "x", "b"} {
+			c := wants(arg, testcase.Outcome{Kind: testcase.OK}, "", testcase.Argv(3, []byte("sh")), testcase.Argv(4, []byte(arg+"\x00")))
+			if arg == "x" {
+				c = wants(arg, testcase.Outcome{Kind: testcase.Exit, ExitStatus: 7}, "done\n", c.Inputs...)
+			}
+			tests = append(tests, c)
+		}
+		rep, err := Run(t.Context(), g, tests, Options{Mode: m})
+		if err != nil {
+			t.Errorf("%s: %v", m, err)
+		}
+		for _, r := range rep.Results {
+			if r.Verdict != Agreed {
+				t.Errorf("%s: %s: %s: %s", m, r.ID, r.Verdict, r.Why)
+			}
+		}
+	}
+}
+
+// Where what watches a program is ended all the same, as by a host out of memory, that is a matter of this program.
+func TestSupervisorDies(t *testing.T) {
+	for _, m := range modes(t) {
+		t.Run(string(m), func(t *testing.T) {
+			t.Parallel()
+			g := shell(t, `[ "$1" = x ] && exec sleep 1000.`+fmt.Sprint(os.Getpid())+`; exit 0`)
+			var tests []testcase.Test
+			for _, arg := range []string{"a", "x", "b"} {
+				tests = append(tests, wants(arg, testcase.Outcome{Kind: testcase.OK}, "", testcase.Argv(3, []byte("sh")), testcase.Argv(4, []byte(arg+"\x00"))))
+			}
+			over := make(chan struct{})
+			defer close(over)
+			go endSupervisors(over, os.Getpid(), "sleep\x001000."+fmt.Sprint(os.Getpid()))
+			rep, err := Run(t.Context(), g, tests, Options{Mode: m, Parallel: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rep.Agreed != 2 || rep.Skipped != 1 || !strings.Contains(rep.Results[1].Why, errDied.Error()) {
+				t.Errorf("%+v", rep)
+			}
+		})
+	}
+}
+
+// endSupervisors ends the confine children below process top that a process with these arguments is below, until over is closed.
+func endSupervisors(over <-chan struct{}, top int, args string) {
+	for {
+		dirs, _ := filepath.Glob("/proc/[0-9]*")
+		for _, d := range dirs {
+			if b, _ := os.ReadFile(d + "/cmdline"); !strings.HasPrefix(string(b), args) {
+				continue
+			}
+			supervisor := ""
+			for d != "/proc/" && d != "/proc/0" && d != fmt.Sprint("/proc/", top) {
+				if b, _ := os.ReadFile(d + "/cmdline"); strings.HasPrefix(string(b), confineArg+"\x00") {
+					supervisor = d
+				}
+				d = "/proc/" + statusField(d, "PPid:")
+			}
+			if pid, _ := strconv.Atoi(filepath.Base(supervisor)); pid > 0 && d == fmt.Sprint("/proc/", top) {
+				unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		select {
+		case <-over:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 
@@ -269,7 +350,7 @@ func TestHostileAsUser(t *testing.T) {
 	if err := errors.Join(os.Mkdir(home+"/foreign", 0o777), os.WriteFile(home+"/foreign/f", []byte("a\n"), 0o666), os.Chmod(home+"/foreign", 0o777), os.Chmod(home+"/foreign/f", 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []string{"TestHostileSuite", "TestHostileUnconfined", "TestKilled", "TestForeignFolders", "TestForeignFiles"} {
+	for _, test := range []string{"TestHostileSuite", "TestSupervisorStays", "TestHostileUnconfined", "TestKilled", "TestForeignFolders", "TestForeignFiles"} {
 		t.Run(test, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(binary, "-test.run", "^"+test+"$", "-test.timeout", "5m", "-test.parallel", "4")

@@ -86,7 +86,7 @@ doings = {
     "flags of output": lambda: os.set_blocking(1, False),
     "room of output": lambda: fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 4096),
     "mode of output": lambda: os.fchmod(2, 0o666),
-    "owner of output": lambda: (fcntl.fcntl(1, fcntl.F_SETOWN, os.getpid()), fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_ASYNC)),
+    "owner of output": lambda: (signal.signal(signal.SIGIO, signal.SIG_IGN), fcntl.fcntl(1, fcntl.F_SETOWN, os.getpid()), fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_ASYNC)),
     "lock of output": lambda: fcntl.flock(1, fcntl.LOCK_EX),
     "late output": lambda: os.fork() == 0 and (os.setsid(), time.sleep(100), print("late")),
     "closed output": lambda: os.close(2),

@@ -15,10 +15,11 @@ import (
 // A leash holds a program and all that it starts where no process namespace
 // does, by ptrace(2): the kernel kills whom this process traces when it ends,
 // in whatever way, and no process begins without being seen. The program runs
-// on as it would, but for a stop at each new process and signal.
+// on as it would, but for a stop at each new process and signal, and at what rules with seen say.
 type leash struct {
 	pid  int
-	most int // threads and processes
+	most int    // threads and processes
+	own  string // the folder of the host that is the program's own
 
 	mu    sync.Mutex
 	held  map[int]int // by thread: its process, or 0 while that is not known
@@ -29,10 +30,13 @@ type leash struct {
 }
 
 const leashOptions = unix.PTRACE_O_EXITKILL | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
-	unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC
+	unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_TRACESYSGOOD
+
+// callStop is the signal of a stop at a system call.
+const callStop = unix.SIGTRAP | 0x80
 
 // startLeash takes hold of process pid, as newLeash does, and lets it begin.
-func startLeash(pid int, most uint64, begin func()) (*leash, error) {
+func startLeash(pid int, most uint64, own string, begin func()) (*leash, error) {
 	type result struct {
 		l   *leash
 		err error
@@ -40,7 +44,7 @@ func startLeash(pid int, most uint64, begin func()) (*leash, error) {
 	c := make(chan result)
 	go func() {
 		runtime.LockOSThread() // ptrace(2) is a matter of threads
-		l, err := newLeash(pid, most)
+		l, err := newLeash(pid, most, own)
 		c <- result{l, err}
 		if err != nil {
 			select {} // with this thread would end whom it holds already
@@ -55,9 +59,9 @@ func startLeash(pid int, most uint64, begin func()) (*leash, error) {
 // newLeash takes hold of process pid, a child of this one that waits for its
 // spec: no thread comes or goes meanwhile. The calling goroutine has to be
 // locked to its thread, and to call run next.
-func newLeash(pid int, most uint64) (*leash, error) {
+func newLeash(pid int, most uint64, own string) (*leash, error) {
 	l := &leash{
-		pid: pid, most: int(most), held: map[int]int{},
+		pid: pid, most: int(most), own: own, held: map[int]int{},
 		crowd: make(chan string, 1), ended: make(chan unix.WaitStatus, 1), gone: make(chan struct{}),
 	}
 	for {
@@ -151,11 +155,35 @@ func (l *leash) meet(tid int, ws unix.WaitStatus) {
 	if l.dying {
 		unix.Kill(tid, unix.SIGKILL)
 	} else if len(l.held) > l.most+8 {
-		select {
-		case l.crowd <- fmt.Sprintf("%d processes and threads", l.most):
-		default:
-		}
-		l.killLocked()
+		l.tooMuch(fmt.Sprintf("%d processes and threads", l.most))
+	}
+}
+
+// tooMuch ends all, and says why; l.mu is held.
+func (l *leash) tooMuch(what string) {
+	select {
+	case l.crowd <- what:
+	default:
+	}
+	l.killLocked()
+}
+
+// opened looks at what a call to open a file has given a thread. Landlock lets it read a FIFO of the host: that takes away what others are to read. The thread
+// has not gone on yet; one beside it has had no more than a moment.
+func (l *leash) opened(tid int) {
+	var r unix.PtraceRegs
+	if unix.PtraceGetRegs(tid, &r) != nil || int64(r.Rax) < 0 {
+		return
+	}
+	name := fmt.Sprintf("/proc/%d/fd/%d", tid, r.Rax)
+	path, err := os.Readlink(name)
+	if err != nil || !filepath.IsAbs(path) || strings.HasPrefix(path, l.own+"/") {
+		return
+	}
+	if st, err := os.Stat(name); err == nil && st.Mode()&os.ModeNamedPipe != 0 {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.tooMuch("a FIFO of the host (" + path + ")")
 	}
 }
 
@@ -163,7 +191,13 @@ func (l *leash) meet(tid int, ws unix.WaitStatus) {
 func (l *leash) proceed(tid int, ws unix.WaitStatus) {
 	sig := ws.StopSignal()
 	switch event := int(uint32(ws)>>16) & 0xff; event {
+	case unix.PTRACE_EVENT_SECCOMP:
+		unix.PtraceSyscall(tid, 0) // to its end
 	case 0:
+		if sig == callStop {
+			l.opened(tid)
+			sig = 0
+		}
 		unix.PtraceCont(tid, int(sig)) // a signal on its way
 	case unix.PTRACE_EVENT_STOP:
 		switch sig {

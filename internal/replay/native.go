@@ -31,8 +31,10 @@ const keep = 64 << 10
 // A Native is one native run of a test case.
 type Native struct {
 	testcase.Observation
-	// Exceeded is what it had too much of ("4096 MiB of memory"), Busy says that it ran for Limits.Busy; then it was ended.
+	// Exceeded is what it had too much of ("4096 MiB of memory"), Busy says that it ran for Limits.Busy; then it was ended. Reached is the limit at which
+	// it was refused more, perhaps, and went on.
 	Exceeded string
+	Reached  string
 	Busy     bool
 	// Stdout and Stderr are the first 64 KiB of each stream.
 	Stdout, Stderr []byte
@@ -45,6 +47,9 @@ type replayFile struct {
 	Version int              `json:"version"`
 	Inputs  []testcase.Input `json:"inputs"`
 }
+
+// unfit is the kind of a test that does not take its inputs, or cannot be loaded.
+const unfit testcase.Kind = "usage"
 
 // outcomeFile is what the guest library writes to SYMCHEF_OUTCOME.
 type outcomeFile struct {
@@ -61,7 +66,7 @@ type outcomeFile struct {
 // replayInputs is inputs as the replay file has them: floats with their bytes, since not every language reads decimal digits to the
 // last bit.
 func replayInputs(inputs []testcase.Input) []testcase.Input {
-	out := append([]testcase.Input{}, inputs...)
+	out := append([]testcase.Input{}, testcase.Flat(inputs)...)
 	for i, in := range out {
 		if v, err := in.Float(); in.Type == testcase.TypeFloat && err == nil {
 			out[i].BytesHex = hex.EncodeToString(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
@@ -103,17 +108,22 @@ func native(ctx context.Context, g testcase.Target, t testcase.Test, opt Options
 			stdin = bytes.NewReader(call.Stdin)
 		}
 	}
-	var stdout, stderr capture
-	end, err := launch(ctx, sp, stdin, &stdout, &stderr)
+	bounded, end := context.WithCancel(ctx)
+	defer end()
+	stdout, stderr := capture{most: opt.Limits.Output, over: end}, capture{most: opt.Limits.Output, over: end, allowed: &testcase.StderrDigest{}}
+	e, err := launch(bounded, sp, stdin, &stdout, &stderr)
+	if ctx.Err() == nil && (stdout.full() || stderr.full()) {
+		e, err = ending{Exceeded: opt.Limits.output()}, nil
+	}
 	if err != nil {
 		return Native{}, err
 	}
-	return end.native(g, sp.Files, stdout.stream(), stderr.stream()), nil
+	return e.native(g, sp.Files, stdout.stream(), stderr.stream()), nil
 }
 
 // native is the run of g, which was given files, that ended as e says.
 func (e ending) native(g testcase.Target, files map[string][]byte, stdout, stderr stream) Native {
-	n := Native{Exceeded: e.Exceeded, Busy: e.Busy, Stdout: stdout.Head, Stderr: stderr.Head}
+	n := Native{Exceeded: e.Exceeded, Reached: e.Reached, Busy: e.Busy, Stdout: stdout.Head, Stderr: stderr.Head}
 	n.Observation, n.Log = e.observation(g.Kind, stderr.Head)
 	n.OutputSHA256, n.OutputBytes = stdout.SHA256, stdout.Bytes
 	n.StderrSHA256, n.StderrBytes = stderr.AllowedSHA256, stderr.AllowedBytes
@@ -142,13 +152,13 @@ func (e ending) observation(kind testcase.TargetKind, stderr []byte) (testcase.O
 		return only(testcase.ProgramOutcome(e.Status, signal, stderr))
 	}
 	if f, ok := parseOutcome(e.Outcome); ok {
-		// Kinds "pruned" and "usage" exist here only: they agree with nothing.
+		// Kinds "pruned" and unfit exist here only: they agree with nothing.
 		returned, err := hex.DecodeString(f.ReturnedHex)
 		if err != nil {
 			returned = []byte("not hexadecimal: " + f.ReturnedHex) // which no machine has seen
 		}
-		o := testcase.Observation{Outcome: testcase.Outcome{Kind: f.Kind, Type: f.Type, Message: f.Message}, Frames: testcase.PlainFrames(f.Frames), Returned: testcase.Value(returned).Sorted()}
-		if f.Kind != "usage" { // which has a status of its own
+		o := testcase.Observation{Outcome: testcase.Outcome{Kind: f.Kind, Type: f.Type, Message: f.Message}, Frames: testcase.PlainFrames(f.Frames), Returned: testcase.Value(returned).Sorted().Short()}
+		if f.Kind != unfit { // which has a status of its own
 			o.Outcome = o.Outcome.Then(e.Status, signal)
 		}
 		if o.Outcome.Kind == testcase.Crash {
@@ -161,6 +171,9 @@ func (e ending) observation(kind testcase.TargetKind, stderr []byte) (testcase.O
 	}
 	return only(testcase.Outcome{Kind: testcase.Exit, ExitStatus: e.Status})
 }
+
+// errDied is a confine child that says nothing: nothing is known of its program.
+var errDied = errors.New("the process that watches it died without a report")
 
 // launch runs the confine child on sp and returns how its program ended.
 func launch(ctx context.Context, sp spec, stdin io.Reader, stdout, stderr io.Writer) (ending, error) {
@@ -180,15 +193,27 @@ func launch(ctx context.Context, sp spec, stdin io.Reader, stdout, stderr io.Wri
 	}
 	var e ending
 	if err := json.Unmarshal(report, &e); err != nil {
-		return ending{}, fmt.Errorf("the confine child died without a report: %w", errors.Join(waitErr, err))
+		return ending{}, fmt.Errorf("%w: %w", errDied, errors.Join(waitErr, err))
 	}
 	if e.SetupError != "" {
 		return ending{}, fmt.Errorf("%w: %s", errSetup, e.SetupError)
 	}
 	if e.StartError != "" {
-		return ending{}, fmt.Errorf("cannot start %s natively: %s", sp.Path, e.StartError)
+		return ending{}, &startError{sp.Path, e.StartError}
 	}
 	return e, nil
+}
+
+// startError says why the program at path could not be executed: errors.Is knows the errno.
+type startError struct{ path, why string }
+
+func (e *startError) Error() string {
+	return fmt.Sprintf("cannot start %s natively: %s", e.path, e.why)
+}
+
+func (e *startError) Is(target error) bool {
+	errno, ok := target.(syscall.Errno)
+	return ok && errno.Error() == e.why
 }
 
 // confined is a confine child that runs.
@@ -279,18 +304,31 @@ func (c *confined) close() {
 // capture hashes a stream and keeps its beginning.
 type capture struct {
 	n       int64
+	most    int64  // bytes that there may be; 0: any number
+	over    func() // called when there are more; may be nil
 	head    []byte
 	hash    hash.Hash
-	allowed testcase.StderrDigest
+	allowed *testcase.StderrDigest // of standard error
 }
 
+// full reports whether there was more than there may be. Nothing is looked at from there on.
+func (c *capture) full() bool { return c.most > 0 && c.n > c.most }
+
 func (c *capture) Write(p []byte) (int, error) {
+	if c.full() {
+		c.n += int64(len(p))
+		return len(p), nil
+	}
 	if c.hash == nil {
 		c.hash = sha256.New()
 	}
 	c.hash.Write(p)
-	c.allowed.Write(p)
-	c.n += int64(len(p))
+	if c.allowed != nil {
+		c.allowed.Write(p)
+	}
+	if c.n += int64(len(p)); c.full() && c.over != nil {
+		c.over()
+	}
 	if room := keep - len(c.head); room > 0 {
 		c.head = append(c.head, p[:min(room, len(p))]...)
 	}

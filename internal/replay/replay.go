@@ -24,16 +24,22 @@ package replay
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"symchef/internal/disk"
 	"symchef/internal/rundir"
 	"symchef/internal/testcase"
+	"symchef/internal/timeline"
 )
 
 // Limits bound one native run. The zero value of a field means its default.
@@ -45,7 +51,11 @@ type Limits struct {
 	FileSize  uint64        // bytes of the largest file; 64 MiB
 	Disk      uint64        // bytes of all files together; 256 MiB
 	Processes uint64        // processes and threads together; 256
+	Output    int64         // bytes of standard output, and of standard error; 64 MiB, beyond which the machine ends a path
 }
+
+// output is what is said of too much of it.
+func (l Limits) output() string { return fmt.Sprintf("%d MiB of output", l.Output>>20) }
 
 // String names those of sizes and numbers that are not 0, for people.
 func (l Limits) String() string {
@@ -77,6 +87,9 @@ func (l Limits) withDefaults() Limits {
 	set(&l.FileSize, 64<<20)
 	set(&l.Disk, 256<<20)
 	set(&l.Processes, 256)
+	if l.Output == 0 {
+		l.Output = 64 << 20
+	}
 	return l
 }
 
@@ -94,9 +107,9 @@ type Options struct {
 	// Unconfined permits to run without confinement if the kernel offers none.
 	Unconfined bool
 	// Cause, if set, says what the outcome of a test that disagrees depends on though it is no input ("the clock"); empty if on nothing
-	// that it knows. Such a test is unstable, whatever its native runs say. For one that agrees, it is told what Doubt says of it. It is called by
-	// several goroutines.
-	Cause func(context.Context, testcase.Test, Doubt) string
+	// that it knows. Such a test is unstable, whatever its native runs say. Where nothing was found and cut says why not everything was tried, it is not
+	// compared. For one that agrees, it is told what Doubt says of it. It is called by several goroutines, when all tests have run.
+	Cause func(_ context.Context, _ testcase.Test, _ Doubt) (cause, cut string)
 	// Bound, if set, says which of these limits keep a test that disagrees from doing what it does in the machine; empty if none. Such a test is not
 	// compared.
 	Bound func(context.Context, testcase.Test, Limits) string
@@ -106,10 +119,14 @@ type Options struct {
 	Known func(testcase.Test) (Result, bool)
 	// Loops are those of hangs that have run already, see HangBusy.
 	Loops map[testcase.Text]bool
+	// Shown, if set, is a value in the words of the target's language.
+	Shown func(testcase.Value) string
 	// Fresh starts the program anew for every run.
 	Fresh bool
 	// Settle, if set, brings the summary of a run directory up to date, see Dir.
 	Settle func(*rundir.Summary, *Report)
+	// Trace is where it is written which test ran when; nil: nowhere.
+	Trace *timeline.Log
 	// Progress, if set, is called after each test, from one goroutine at a
 	// time.
 	Progress func(Result)
@@ -121,6 +138,8 @@ type Doubt uint8
 // The doubts.
 const (
 	NoDoubt Doubt = iota
+	// Unseen: it was not executed elsewhere, nor was any that has asked all that it has.
+	Unseen
 	// Undecided: it shows the same wherever it was executed, and the search for other moments did not come to its end. One that did is
 	// no proof of NoDoubt: where the solver gives up, it believes a number of moments that agree.
 	Undecided
@@ -162,6 +181,8 @@ type Result struct {
 	Limits Limits
 	// Runs are the native runs: one if Agreed, several if Diverged or Unstable.
 	Runs []Native
+
+	open bool // its one run disagrees, and nobody has asked why
 }
 
 // Ends reports whether the machine gave the test case up as too long and natively it came to an end: then the machine's outcome is not its.
@@ -172,7 +193,7 @@ type Report struct {
 	Mode                                Mode
 	Agreed, Diverged, Unstable, Skipped int
 	NotReplayed                         int // ctx ended before
-	OtherWay, Undecided                 int // of those that agreed
+	OtherWay, Undecided, Unseen         int // of those that agreed
 	// Cloned is how many agreed in a clone of a server; Anew says why a server ended, or was none, if one did.
 	Cloned  int
 	Anew    string
@@ -191,6 +212,9 @@ func Run(ctx context.Context, target testcase.Target, tests []testcase.Test, opt
 	if target.Kind != testcase.Program && opt.GuestLib == "" {
 		return Report{}, fmt.Errorf("replay of a %s test needs the guest library", target.Kind)
 	}
+	if target.Kind == testcase.Program {
+		opt.GuestLib = ""
+	}
 	mode, err := choose(ctx, opt)
 	if err != nil {
 		return Report{}, err
@@ -203,50 +227,141 @@ func Run(ctx context.Context, target testcase.Target, tests []testcase.Test, opt
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	results := make([]Result, len(tests))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	var mu sync.Mutex // guards calls of Progress
-	workers, shared := min(opt.Parallel, max(len(tests), 1)), &servers{}
+	b := batch{tests: tests, opt: opt, cancel: cancel, results: results, next: make(chan int), open: make(chan int),
+		workers: min(opt.Parallel, max(len(tests), 1), affordable())}
+	shared := &servers{}
 	order := lastHangs(tests)
-	limits := opt.limits(tests, order)
-	var left atomic.Int64 // cases that nobody has taken
-	left.Store(int64(len(tests)))
-	for range workers {
-		wg.Go(func() {
+	b.limits = opt.limits(tests, order)
+	b.left.Store(int64(len(tests)))
+	b.first.Add(b.workers)
+	var all sync.WaitGroup
+	for i := range b.workers {
+		all.Go(func() {
 			w := newWorker(target, opt, shared)
 			defer w.close()
-			for i := range next {
-				r, err := w.one(ctx, tests[i], limits[i], int(left.Add(-1)) >= workers)
-				if err != nil {
-					cancel(fmt.Errorf("test %s: %w", tests[i].ID, err))
-					continue
-				}
-				mu.Lock()
-				results[i] = r
-				if opt.Progress != nil {
-					opt.Progress(r)
-				}
-				mu.Unlock()
-			}
+			b.work(ctx, w, opt.Trace.Track(fmt.Sprintf("replay %d", i+1)))
 		})
 	}
 	for _, i := range order {
 		if ctx.Err() != nil {
 			break
 		}
-		next <- i
+		b.next <- i
 	}
-	close(next)
-	wg.Wait()
+	close(b.next)
+	b.first.Wait()
+	for _, i := range order {
+		if results[i].open {
+			b.open <- i
+		}
+	}
+	close(b.open)
+	all.Wait()
+	doubting := opt.Trace.Track("other worlds").Span("other worlds")
 	doubt(ctx, tests, results, opt)
+	doubting.End()
 
-	rep := Report{Mode: mode, Anew: shared.why, NotReplayed: len(tests)}
+	rep := reportOf(mode, results, len(tests))
+	rep.Anew = shared.why
+	return rep, context.Cause(ctx)
+}
+
+// batch is the test cases of one replay, which workers take.
+type batch struct {
+	tests   []testcase.Test
+	limits  []Limits
+	opt     Options
+	workers int
+	cancel  context.CancelCauseFunc
+
+	next, open chan int       // what runs, and then what of it disagrees
+	first      sync.WaitGroup // until all of next has run
+	left       atomic.Int64   // cases that nobody has taken
+
+	mu      sync.Mutex // guards results and calls of Progress
+	results []Result
+}
+
+// work is one worker: first all test cases run, then those that disagree are looked into.
+func (b *batch) work(ctx context.Context, w *worker, row *timeline.Track) {
+	for i := range b.next {
+		running := row.Span("replay " + b.tests[i].ID)
+		r, err := w.one(ctx, b.tests[i], b.limits[i], int(b.left.Add(-1)) >= b.workers)
+		running.End("verdict", r.Verdict, "why", r.Why, "runs", len(r.Runs), "cloned", r.Cloned)
+		if err != nil {
+			b.cancel(fmt.Errorf("test %s: %w", b.tests[i].ID, err))
+			continue
+		}
+		b.settled(i, r)
+	}
+	b.first.Done()
+	for i := range b.open { // nobody waits for the other worlds of another
+		running := row.Span("why " + b.tests[i].ID)
+		r, err := w.disagrees(ctx, b.tests[i], b.results[i])
+		running.End("verdict", r.Verdict, "why", r.Why, "runs", len(r.Runs))
+		if err != nil && ctx.Err() == nil {
+			b.cancel(fmt.Errorf("test %s: %w", b.tests[i].ID, err))
+			r = Result{}
+		}
+		b.settled(i, r)
+	}
+}
+
+// settled notes the result of test i, and tells it unless it is to be looked into.
+func (b *batch) settled(i int, r Result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.results[i] = r
+	if b.opt.Progress != nil && !r.open && r.Verdict != "" {
+		b.opt.Progress(r)
+	}
+}
+
+// Results are what a replay that goes on has shown so far.
+type Results struct {
+	mu   sync.Mutex
+	list []Result
+}
+
+// Add is for Options.Progress.
+func (s *Results) Add(r Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, r)
+}
+
+// Report is the report on them, by the names of their tests, of which there are n.
+func (s *Results) Report(n int) Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.SortFunc(s.list, func(a, b Result) int { return cmp.Compare(a.ID, b.ID) })
+	return reportOf("", s.list, n)
+}
+
+// reportOf is the report on a batch of n tests of which results are known; one without a verdict is not.
+func reportOf(mode Mode, results []Result, n int) Report {
+	rep := Report{Mode: mode, NotReplayed: n}
 	for _, r := range results {
 		if r.Verdict != "" {
 			rep.add(r)
 		}
 	}
-	return rep, context.Cause(ctx)
+	return rep
+}
+
+// Descriptors that a worker has open at most: pipes to its server and to a start beside it, streams, folders; and those of all else in this process.
+const (
+	workerFiles = 16
+	otherFiles  = 32
+)
+
+// affordable is how many workers have the descriptors that they need; one may try in any case.
+func affordable() int {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {
+		return 1
+	}
+	return int(max(min(l.Cur, 1<<20), otherFiles+workerFiles)-otherFiles) / workerFiles
 }
 
 // lastHangs is the order in which tests run: what is thought to hang takes its whole time, and must not take that of others.
@@ -311,7 +426,7 @@ func (rep *Report) Record() (rundir.Replay, []rundir.Verdict) {
 	for i, r := range rep.Results {
 		v[i] = rundir.Verdict{ID: r.ID, Verdict: string(r.Verdict), Why: r.Why}
 	}
-	return rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable, NotCompared: rep.Skipped, NotReplayed: rep.NotReplayed, Ended: len(rep.Ended()), OtherWay: rep.OtherWay, Undecided: rep.Undecided}, v
+	return rundir.Replay{Agreed: rep.Agreed, Diverged: rep.Diverged, Unstable: rep.Unstable, NotCompared: rep.Skipped, NotReplayed: rep.NotReplayed, Ended: len(rep.Ended()), OtherWay: rep.OtherWay, Undecided: rep.Undecided, Unseen: rep.Unseen}, v
 }
 
 // Ended names the test cases that were given up as too long and come to an end natively.
@@ -324,6 +439,18 @@ func (rep *Report) Ended() (ids []string) {
 	return ids
 }
 
+// Unfit is what the guest library said where a test did not take its inputs, or could not be loaded; "" where all did.
+func (rep *Report) Unfit() string {
+	for _, q := range rep.Results {
+		for _, n := range q.Runs {
+			if n.Outcome.Kind == unfit {
+				return n.Outcome.Message
+			}
+		}
+	}
+	return ""
+}
+
 func (rep *Report) add(r Result) {
 	rep.Results = append(rep.Results, r)
 	rep.NotReplayed--
@@ -334,6 +461,8 @@ func (rep *Report) add(r Result) {
 	case Agreed:
 		rep.Agreed++
 		switch {
+		case r.Doubt == Unseen:
+			rep.Unseen++
 		case r.Doubt == Undecided:
 			rep.Undecided++
 		case r.Doubt != NoDoubt:
@@ -356,7 +485,7 @@ const extraRuns = 4
 // much else to do. What computes ends at its limit of processor time even so.
 const patient = 5
 
-// one replays t: in a clone of the server, which may be started for it; and where that shows anything else than the machine, by starts of its own.
+// one replays t: in a clone of the server, which may be started for it; and where that shows anything else than the machine, by a start of its own. Where that does, too, the result is open.
 func (w *worker) one(ctx context.Context, t testcase.Test, limits Limits, start bool) (Result, error) {
 	r := Result{ID: t.ID, Machine: t.Outcome, Limits: limits}
 	if why := incomparable(t); why != "" {
@@ -368,29 +497,15 @@ func (w *worker) one(ctx context.Context, t testcase.Test, limits Limits, start 
 			return known, nil
 		}
 	}
-	if n, ok := w.fork(ctx, t, start, limits); ok && difference(t.Observation, n) == "" {
+	if n, ok := w.fork(ctx, t, start, limits); ok && w.opt.difference(t.Observation, n) == "" {
 		r.Verdict, r.Runs, r.Cloned = Agreed, []Native{n}, true
 		return r, nil
 	}
-	opt := w.opt
-	if opt.Limits = limits; limits.Busy > 0 && w.target.Kind != testcase.Program {
-		opt.Limits.Busy += startBusy
+	runs := w.starts(ctx, t, &r)
+	if err := runs.one(false); err != nil {
+		return r.died(err)
 	}
-	run := func(randomize bool) error {
-		n, err := native(ctx, w.target, t, opt, randomize)
-		if longer := patient * w.opt.Limits.Time; err == nil && n.Outcome.Kind == testcase.Hang && opt.Limits.Time < longer && difference(t.Observation, n) != "" {
-			opt.Limits.Time = longer
-			n, err = native(ctx, w.target, t, opt, randomize)
-		}
-		if err == nil {
-			r.Runs = append(r.Runs, n)
-		}
-		return err
-	}
-	if err := run(false); err != nil {
-		return r, err
-	}
-	if r.Why = difference(t.Observation, r.Runs[0]); r.Why == "" {
+	if r.Why = w.opt.difference(t.Observation, r.Runs[0]); r.Why == "" {
 		r.Verdict = Agreed
 		return r, nil
 	}
@@ -403,46 +518,149 @@ func (w *worker) one(ctx context.Context, t testcase.Test, limits Limits, start 
 		r.Verdict, r.Why = Skipped, fmt.Sprintf("natively it ends, %v: --path-instructions was too few for it", end)
 		return r, nil
 	}
-	if what := w.beyond(ctx, t, r.Runs[0], opt.Limits); what != "" {
+	if what := w.beyond(t, r.Runs[0], runs.opt.Limits); what != "" {
 		r.Verdict, r.Why = Skipped, "it takes more than replay allows: "+what
 		return r, nil
 	}
-	r.Verdict = Diverged
-	for range extraRuns {
-		if err := run(true); err != nil {
-			return r, err
+	r.Verdict, r.open = Diverged, true
+	return r, nil
+}
+
+// starts makes runs of a test from starts of their own, and adds them to its result.
+type starts struct {
+	w      *worker
+	ctx    context.Context
+	t      testcase.Test
+	r      *Result
+	opt    Options
+	waited bool // as long as a hang may take
+}
+
+func (w *worker) starts(ctx context.Context, t testcase.Test, r *Result) *starts {
+	s := &starts{w: w, ctx: ctx, t: t, r: r, opt: w.opt}
+	if s.opt.Limits = r.Limits; r.Limits.Busy > 0 && w.target.Kind != testcase.Program {
+		s.opt.Limits.Busy += startBusy
+	}
+	return s
+}
+
+func (s *starts) one(randomize bool) error {
+	w := s.w
+	n, err := native(s.ctx, w.target, s.t, s.opt, randomize)
+	if errors.Is(err, errDied) { // by chance, or by what the test does?
+		n, err = native(s.ctx, w.target, s.t, s.opt, randomize)
+	}
+	if longer := patient * w.opt.Limits.Time; err == nil && n.Outcome.Kind == testcase.Hang && s.opt.Limits.Time < longer && !s.waited && w.opt.difference(s.t.Observation, n) != "" {
+		s.opt.Limits.Time, s.waited = longer, true
+		n, err = native(s.ctx, w.target, s.t, s.opt, randomize)
+	}
+	if err == nil {
+		s.r.Runs = append(s.r.Runs, n)
+	}
+	return err
+}
+
+// disagrees says why the first run of t, which r is of, disagrees. Where it has no time to find out, t is not compared.
+func (w *worker) disagrees(ctx context.Context, t testcase.Test, r Result) (Result, error) {
+	r.open = false
+	cut := func(why string) Result {
+		r.Verdict, r.Why = Skipped, "what it depends on was not found, "+why+": "+r.Why
+		return r
+	}
+	if ctx.Err() != nil {
+		return cut("since the replay was over"), ctx.Err()
+	}
+	runs := w.starts(ctx, t, &r)
+	if w.opt.Bound != nil {
+		if what := w.opt.Bound(ctx, t, runs.opt.Limits); what != "" {
+			r.Verdict, r.Why = Skipped, "it takes more than replay allows: "+what
+			return r, nil
 		}
-		if why := difference(r.Runs[0].Observation, r.Runs[len(r.Runs)-1]); why != "" {
+	}
+	more := extraRuns
+	if r.Runs[0].Outcome.Kind == testcase.Hang { // which takes all its time, and has had it
+		more, runs.waited = 1, true
+	}
+	for range more {
+		err := runs.one(true)
+		if ctx.Err() != nil {
+			return cut("since the replay was over"), ctx.Err()
+		}
+		if err != nil {
+			return r.died(err)
+		}
+		if why := w.opt.difference(r.Runs[0].Observation, r.Runs[len(r.Runs)-1]); why != "" {
 			r.Verdict, r.Why = Unstable, "native runs differ: "+why
 			break
 		}
 	}
-	if w.opt.Cause != nil {
-		if cause := w.opt.Cause(ctx, t, OtherEnd); cause != "" {
-			r.Verdict, r.Why = Unstable, "it depends on "+cause+": "+r.Why
-		}
+	if w.opt.Cause == nil {
+		return r, nil
+	}
+	switch cause, why := w.opt.Cause(ctx, t, OtherEnd); {
+	case cause != "":
+		r.Verdict, r.Why = Unstable, "it depends on "+cause+": "+r.Why
+	case why != "" && r.Verdict == Diverged:
+		return cut(why), nil
 	}
 	return r, nil
 }
 
+// died is r, of a test of which a run failed: where only its confine child did, that is a matter of this test.
+func (r Result) died(err error) (Result, error) {
+	if !errors.Is(err, errDied) {
+		return r, err
+	}
+	r.Verdict, r.Why = Skipped, err.Error()
+	return r, nil
+}
+
 // beyond says which of its limits keeps n, a run of t, from doing what t does in the machine; empty: none that is known.
-func (w *worker) beyond(ctx context.Context, t testcase.Test, n Native, l Limits) string {
+func (w *worker) beyond(t testcase.Test, n Native, l Limits) string {
 	if n.Exceeded != "" {
 		return n.Exceeded
 	}
-	var met Limits
+	whole := n.Outcome.Signal != "SIGXFSZ" // no file was cut off
 	for _, f := range t.Files {
-		if f.Change == testcase.Made && f.Size > int64(l.FileSize) {
-			met.FileSize = l.FileSize
-		}
+		whole = whole && (f.Change != testcase.Made || f.Size <= int64(l.FileSize))
 	}
-	switch {
-	case met.FileSize > 0:
-		return met.String()
-	case w.opt.Bound == nil:
+	for _, f := range n.Files {
+		whole = whole && f.Size != int64(l.FileSize)
+	}
+	if !whole {
+		return Limits{FileSize: l.FileSize}.String()
+	}
+	if n.Reached != "" {
+		return n.Reached
+	}
+	if what := n.Unlooked(); what != "" {
+		return what
+	}
+	if what := lowered(l); what != "" {
+		return what
+	}
+	return w.room(t)
+}
+
+// room says that the host's folder for temporary files has no room for the files of t, which stand there where nothing else is to be written.
+func (w *worker) room(t testcase.Test) string {
+	if w.opt.Mode != Landlock {
 		return ""
 	}
-	return w.opt.Bound(ctx, t, l)
+	need := uint64(0)
+	for _, f := range t.Files {
+		need += uint64(max(f.Size, 0))
+	}
+	if have := disk.Room(os.TempDir()); need > have {
+		return fmt.Sprintf("the %d MiB of room that %s has", have>>20, os.TempDir())
+	}
+	return ""
+}
+
+// unknown says of doubts what is not known.
+var unknown = map[Doubt]string{
+	Unseen:    "whether it does the same at other moments and on other hosts was not looked at",
+	Undecided: "whether it depends on the clock is not decided",
 }
 
 // doubt looks at results, those of tests, which agree.
@@ -462,13 +680,14 @@ func doubt(ctx context.Context, tests []testcase.Test, results []Result, opt Opt
 			continue
 		}
 		r := &results[at[i]]
-		if d == Undecided {
-			r.Doubt, r.Why = d, "whether it depends on the clock is not decided"
+		if why := unknown[d]; why != "" {
+			r.Doubt, r.Why = d, why
 			continue
 		}
 		on := "what is no input"
 		if opt.Cause != nil {
-			on = cmp.Or(opt.Cause(ctx, agreed[i], d), on)
+			cause, _ := opt.Cause(ctx, agreed[i], d)
+			on = cmp.Or(cause, on)
 		}
 		if d == OtherEnd {
 			r.Verdict, r.Why = Unstable, "it depends on "+on+": it agrees, but not at every moment and on every host"
@@ -485,15 +704,17 @@ func incomparable(t testcase.Test) string {
 		return "the machine could not go on: " + t.Outcome.String()
 	case t.EndedBy != "" && t.Outcome.Kind != testcase.Hang:
 		return "ended by a limit: " + t.EndedBy
+	case t.Unlooked() != "":
+		return "it leaves more than is looked at: " + t.Unlooked()
 	}
 	return ""
 }
 
-// difference says in one line where the native run n leaves what o shows; empty if nowhere.
-func difference(o testcase.Observation, n Native) string {
-	d := o.Difference(n.Observation)
+// difference says in one line where the native run n leaves what was seen; empty if nowhere.
+func (o *Options) difference(seen testcase.Observation, n Native) string {
+	d := seen.Difference(n.Observation)
 	if d == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s, then natively %s", d.What, d.One, d.Other)
+	return d.Show(o.Shown, "then natively")
 }

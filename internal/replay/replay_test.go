@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"symchef/internal/pace"
 	"symchef/internal/testcase"
 )
 
@@ -272,16 +273,55 @@ func TestWritesVanish(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	for _, m := range modes(t) {
-		// Two forms of "too much"; both end in a bounded time with an error.
-		g := shell(t, "ulimit -c; head -c 200000000 /dev/zero >big 2>/dev/null; echo $?")
-		r := runOne(t, g, wants("size", testcase.Outcome{Kind: testcase.OK}, "0\n0\n"), Options{Mode: m})
-		if r.Verdict != Diverged {
-			t.Errorf("%s: wrote 200 MB: %s", m, r.Verdict)
+		// What is refused at a limit, or ended by one, does something else than the machine: that is no divergence.
+		for _, c := range []struct {
+			script, what string
+			in           Mode // empty: both
+		}{
+			{"ulimit -c; head -c 200000000 /dev/zero >$TMPDIR/big 2>/dev/null; echo $?", "16 MiB in a file", ""},
+			{"exec head -c 200000000 /dev/zero >$TMPDIR/big", "16 MiB in a file", ""},
+			{"trap '' XFSZ; head -c 200000000 /dev/zero >$TMPDIR/big 2>/dev/null; echo $?", "16 MiB in a file", ""},
+			{"for i in 1 2 3 4 5; do head -c 10000000 /dev/zero >$TMPDIR/$i 2>/dev/null; echo $?; done", "32 MiB of files", ""},
+			{"for i in 1 2 3 4 5; do head -c 10000000 /dev/zero >/dev/shm/$i 2>/dev/null; echo $?; done; sleep 0.1; rm /dev/shm/*", "32 MiB of files", Namespaces},
+			{"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do sleep 5 & done 2>/dev/null; wait", "32 processes and threads", ""},
+			{"head -c 100000000 /dev/zero", "64 MiB of output", ""},
+			{"head -c 100000000 /dev/zero >&2; sleep 5", "64 MiB of output", ""},
+		} {
+			if c.in != "" && c.in != m {
+				continue
+			}
+			g := shell(t, c.script)
+			g.Env = append(g.Env, "TMPDIR=/tmp")
+			r := runOne(t, g, wants("size", testcase.Outcome{Kind: testcase.OK}, "another"), Options{Mode: m, Limits: Limits{FileSize: 16 << 20, Disk: 32 << 20, Processes: 32, Time: 10 * time.Second}})
+			if want := "it takes more than replay allows: " + c.what; r.Verdict != Skipped || r.Why != want {
+				t.Errorf("%s: %s: %s, %s, want %s", m, c.script, r.Verdict, r.Why, want)
+			}
 		}
 		cpu := runOne(t, shell(t, "while :; do :; done"), wants("cpu", testcase.Outcome{Kind: testcase.Hang}, ""),
 			Options{Mode: m, Limits: Limits{CPU: time.Second, Time: time.Minute}})
 		if cpu.Verdict != Agreed {
 			t.Errorf("%s: endless loop: %s %s", m, cpu.Verdict, cpu.Why)
+		}
+	}
+}
+
+// What a program leaves in files takes no longer to be looked at than there is room for: a file of tens of megabytes is one call.
+func TestHoles(t *testing.T) {
+	for _, m := range modes(t) {
+		g := shell(t, "cd $TMPDIR; i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo $i; done | xargs truncate -s 60M")
+		g.Env = append(g.Env, "TMPDIR=/tmp")
+		start := time.Now()
+		r := runOne(t, g, wants("holes", testcase.Outcome{Kind: testcase.OK}, "another"), Options{Mode: m})
+		if want := "it takes more than replay allows: more than 256 MiB of files"; r.Verdict != Skipped || r.Why != want {
+			t.Errorf("%s: %s: %s, want %s", m, r.Verdict, r.Why, want)
+		}
+		if pace.Exceeds(t, start, 6*time.Second) {
+			t.Errorf("%s: took %v", m, time.Since(start))
+		}
+		machine := wants("machine", testcase.Outcome{Kind: testcase.OK}, "")
+		machine.Files = []testcase.FileEffect{{Path: "/f", Change: testcase.Made, Kind: testcase.RegularFile, Mode: "0600", Size: 1 << 30}}
+		if r := runOne(t, shell(t, ""), machine, Options{Mode: m}); r.Verdict != Skipped || !strings.Contains(r.Why, "more than 256 MiB of files") {
+			t.Errorf("%s: %s: %s", m, r.Verdict, r.Why)
 		}
 	}
 }
@@ -302,6 +342,13 @@ func TestRefusals(t *testing.T) {
 	}
 	if rep, err := Run(ctx, shell(t, ""), nil, Options{Mode: "none such", Unconfined: true}); err != nil || rep.Mode != Unconfined {
 		t.Errorf("unconfined: %v, %v", rep.Mode, err)
+	}
+	// A folder that no PYTHONPATH can name (before: diverged).
+	for _, o := range []Options{{Mode: Landlock}, {Mode: Unconfined, Unconfined: true}} {
+		o.GuestLib = "/tmp/a:b"
+		if _, err := Run(ctx, testcase.Target{Kind: "lua", Interpreter: "/bin/true", Path: "/bin/true", Cwd: "/", Argv: []string{"true"}}, nil, o); !errors.Is(err, ErrNoConfinement) || !strings.Contains(err.Error(), "set TMPDIR") {
+			t.Errorf("a guest library in a folder with ':': %v", err)
+		}
 	}
 	g := shell(t, "")
 	g.Path = "/nonexistent/interpreter"

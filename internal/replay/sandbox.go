@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -31,6 +32,9 @@ type sandbox struct {
 	exchange string
 	// layers are the overlays, those below others later.
 	layers []layer
+	// kernel is the memory that the kernel of the host had at kernelAt, when no program ran here, in bytes.
+	kernel   uint64
+	kernelAt time.Time
 	// queues is the folder of message queues, of a sandbox that serves (openQueues).
 	queues *os.File
 }
@@ -60,6 +64,15 @@ func newSandbox(sp spec) (*sandbox, error) {
 		b.known = b.look(nil).known()
 	}
 	return b, err
+}
+
+// unreachable keeps signals of the program from this process. In namespaces it is the first process, to which the kernel passes from inside
+// only signals that it has handlers for, and Go's runtime has one for each. It needs none from here on.
+func (b *sandbox) unreachable() error {
+	if b.sp.Mode != Namespaces {
+		return nil // Landlock's scope, or the filter, keeps them back
+	}
+	return defaultSignals()
 }
 
 // give makes the files the program reads its inputs from: inputs for the guest

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"symchef/internal/testcase"
 )
 
 // A server is a program that has been started in a sandbox once, under ptrace(2), and is stopped where it is about to
@@ -215,7 +217,8 @@ func (s *server) run(q caseRequest) (r caseReply) {
 		}
 		return caseReply{Failed: err.Error()}
 	}
-	var stdout, stderr capture
+	most := s.box.sp.Limits.Output
+	stdout, stderr := capture{most: most}, capture{most: most, allowed: &testcase.StderrDigest{}}
 	outputs := []*output{{s.streams[0], &stdout}, {s.streams[1], &stderr}}
 	for i, o := range outputs {
 		o.to.Write(s.early[i])
@@ -252,7 +255,9 @@ func (s *server) run(q caseRequest) (r caseReply) {
 
 func (c *capture) stream() stream {
 	s := stream{Bytes: c.n, SHA256: c.digest(), Head: c.head}
-	s.AllowedSHA256, s.AllowedBytes = c.allowed.Sum()
+	if c.allowed != nil {
+		s.AllowedSHA256, s.AllowedBytes = c.allowed.Sum()
+	}
 	return s
 }
 
@@ -366,7 +371,7 @@ func (s *server) watch(pid int, outputs []*output, limit time.Time) (e ending, e
 	defer unix.Close(fd)
 	over := make(chan struct{})
 	defer close(over)
-	much := s.box.watch(inNamespace, over)
+	much := s.box.watch(inNamespace, over).much
 	for {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		for _, o := range outputs {
@@ -378,6 +383,9 @@ func (s *server) watch(pid int, outputs []*output, limit time.Time) (e ending, e
 		for i, o := range outputs {
 			if fds[1+i].Revents != 0 {
 				o.take()
+			}
+			if o.to.full() {
+				e.Exceeded = s.box.sp.Limits.output()
 			}
 		}
 		select {

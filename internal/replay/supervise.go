@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,7 +75,7 @@ func (b *sandbox) hold(p *program) (*hold, error) {
 		p.begin()
 		return &hold{reap(p.pid), nil, inNamespace, func() { unix.Kill(-1, unix.SIGKILL) }}, nil
 	}
-	l, err := startLeash(p.pid, b.sp.Limits.Processes, p.begin)
+	l, err := startLeash(p.pid, b.sp.Limits.Processes, filepath.Clean(b.sp.Scratch), p.begin)
 	if err == nil {
 		return &hold{l.ended, l.crowd, l.processes, func() { l.kill(); <-l.gone }}, nil
 	}
@@ -116,7 +117,7 @@ func (b *sandbox) supervise(p *program) ending {
 	}
 	over := make(chan struct{})
 	defer close(over)
-	much := b.watch(h.processes, over)
+	w := b.watch(h.processes, over)
 	stop := make(chan os.Signal, 1)
 	notifyTerm(stop)
 	timer := time.NewTimer(b.sp.Limits.Time)
@@ -124,7 +125,7 @@ func (b *sandbox) supervise(p *program) ending {
 	var ws unix.WaitStatus
 	select {
 	case ws = <-h.ended:
-	case what := <-much:
+	case what := <-w.much:
 		e.exceed(what)
 	case e.Exceeded = <-h.crowd:
 	case <-timer.C:
@@ -132,12 +133,17 @@ func (b *sandbox) supervise(p *program) ending {
 	case <-stop:
 		e.TimedOut = true
 	}
+	w.lookAtBounds(w.count())
 	h.kill()
 	if e.Exceeded == "" { // it may have been what ended the program
 		select {
 		case e.Exceeded = <-h.crowd:
 		default:
 		}
+	}
+	e.Reached = w.reachedBound()
+	if !e.TimedOut && e.Exceeded == "" {
+		e.Exceeded = w.leftTooMuch()
 	}
 	if e.TimedOut || e.Exceeded != "" {
 		if ws == 0 {

@@ -1,12 +1,14 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -29,52 +31,71 @@ type watch struct {
 	turn int
 	// Processor time of all processes: when the watch began, and what has passed since.
 	began, busy time.Duration
+	// kernel is the least memory that the kernel of the host was seen to have.
+	kernel uint64
+
+	much chan string
+
+	mu      sync.Mutex
+	open    openFiles // guarded by mu; as the last look at descriptors found them
+	reached string    // guarded by mu; the first limit that was seen to be reached, beyond which the program is refused what it asks for
 }
 
-// The time between two looks, and how many looks there are to one at
-// descriptors and files, which costs more.
+// The time between two looks, and between two at descriptors and files, which cost more: they
+// have a goroutine of their own, so that thousands of descriptors keep the other looks waiting no longer.
 const (
 	watchInterval = 10 * time.Millisecond
-	watchFiles    = 5
+	filesInterval = 50 * time.Millisecond
 )
 
 // tooBusy is what a watch says at Limits.Busy.
 const tooBusy = "processor time"
 
-// watch says what was too much, once, or never.
-func (b *sandbox) watch(processes func() []int, stop <-chan struct{}) <-chan string {
-	w := &watch{limits: b.sp.Limits, processes: processes, page: uint64(os.Getpagesize())}
+// watch watches until stop.
+func (b *sandbox) watch(processes func() []int, stop <-chan struct{}) *watch {
+	w := &watch{limits: b.sp.Limits, processes: processes, page: uint64(os.Getpagesize()), much: make(chan string, 1)}
 	if b.sp.Mode == Namespaces {
 		w.tmpfs = []string{"/symchef", "/dev/shm", "/run"}
 	} else if b.sp.Mode == Landlock {
 		w.disk = b.sp.Scratch
 	}
-	c := make(chan string, 1)
-	go func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(watchInterval):
-			}
-			what := w.look()
-			if what == "" && w.limits.Busy > 0 && w.busy >= w.limits.Busy {
-				what = tooBusy
-			}
-			if what != "" {
-				c <- what
-				return
-			}
+	if time.Since(b.kernelAt) > time.Second { // a server has hundreds of cases in a second
+		if host, err := readHostMemory(); err == nil {
+			b.kernel, b.kernelAt = host.kernel, time.Now()
 		}
-	}()
-	return c
+	}
+	w.kernel = b.kernel
+	go w.every(watchInterval, w.look, stop)
+	go w.every(filesInterval, w.lookAtFiles, stop)
+	return w
 }
+
+// every looks until stop, or until it sees what is too much: that is said, once.
+func (w *watch) every(interval time.Duration, look func() string, stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(interval):
+		}
+		if what := look(); what != "" {
+			select {
+			case w.much <- what:
+			default:
+			}
+			return
+		}
+	}
+}
+
+// memory is what is said of too much of it.
+func (l Limits) memory() string { return fmt.Sprintf("%d MiB of memory", l.Memory>>20) }
 
 // look says what is too much now, or is empty.
 func (w *watch) look() string {
 	w.turn++
 	pids := w.processes()
-	var threads, resident, pss, shmem uint64
+	var threads, resident uint64
 	var busy time.Duration
 	for _, pid := range pids {
 		t := usageOf(pid)
@@ -84,36 +105,123 @@ func (w *watch) look() string {
 		w.began = busy
 	}
 	w.busy = max(w.busy, busy-w.began) // what has ended is not counted any more
-	if n := max(threads, uint64(len(pids))); n > w.limits.Processes+8 {
-		return fmt.Sprintf("%d processes and threads", w.limits.Processes)
+	processes := max(threads, uint64(len(pids)))
+	if processes > w.limits.Processes+8 {
+		return Limits{Processes: w.limits.Processes}.String()
 	}
-	objects := w.memoryFiles()
-	deep := w.turn%watchFiles == 0
-	var open openFiles
-	if deep {
-		for _, pid := range pids {
-			open.of(pid, w.limits.FileSize)
-		}
-		objects += open.memory
-		if w.disk != "" && diskUse(w.disk)+open.disk > w.limits.Disk {
-			return fmt.Sprintf("%d MiB of files", w.limits.Disk>>20)
-		}
+	w.lookAtBounds(processes)
+	if w.tooMuch(pids, resident) {
+		return w.limits.memory()
+	}
+	if w.limits.Busy > 0 && w.busy >= w.limits.Busy {
+		return tooBusy
+	}
+	return ""
+}
+
+// tooMuch reports whether processes pids, of which resident bytes are in memory, have more than there may be.
+func (w *watch) tooMuch(pids []int, resident uint64) bool {
+	host, err := readHostMemory()
+	if err != nil {
+		return true // nobody would see what they take
+	}
+	w.kernel = min(w.kernel, host.kernel)
+	grown, most := host.kernel-w.kernel, w.limits.Memory
+	w.mu.Lock()
+	open := w.open
+	w.mu.Unlock()
+	objects := w.memoryFiles() + open.memory
+	switch {
+	case host.scarce() || grown > max(most, host.much()):
+		return true
+	case resident+objects+grown <= most:
+		return false
+	}
+	sockets := open.sockets
+	if len(w.tmpfs) > 0 {
+		sockets = socketsInUse()
+	}
+	kernel := min(grown, pageTables(pids)+sockets*socketMost())
+	if kernel > most || resident+objects+kernel <= most {
+		return kernel > most
 	}
 	// Pages that processes share are resident in each: only where their sum is
 	// large it is looked at closely.
-	pss = resident
-	if resident+objects > w.limits.Memory {
-		pss = 0
-		for _, pid := range pids {
-			p, s := proportional(pid)
-			pss, shmem = pss+p, shmem+s
-		}
+	var pss, shmem uint64
+	for _, pid := range pids {
+		p, s := proportional(pid)
+		pss, shmem = pss+p, shmem+s
 	}
 	// Shared memory counts as pages of processes or as files, whichever is more.
-	if pss-min(shmem, pss)+max(objects, shmem) > w.limits.Memory || deep && scarce() {
-		return fmt.Sprintf("%d MiB of memory", w.limits.Memory>>20)
+	return pss-min(shmem, pss)+max(objects, shmem)+kernel > most
+}
+
+// lookAtFiles says what is too much in files, and sees what descriptors hold.
+func (w *watch) lookAtFiles() string {
+	var open openFiles
+	for _, pid := range w.processes() {
+		open.of(pid, w.limits.FileSize)
+	}
+	w.mu.Lock()
+	w.open = open
+	w.mu.Unlock()
+	if w.disk != "" && diskUse(w.disk)+open.disk > w.limits.Disk {
+		return Limits{Disk: w.limits.Disk}.String()
 	}
 	return ""
+}
+
+// leftTooMuch says that the files of a program that has ended are too much: it may have been quicker than the looks at them.
+func (w *watch) leftTooMuch() string {
+	if w.disk != "" && diskUse(w.disk) > w.limits.Disk {
+		return Limits{Disk: w.limits.Disk}.String()
+	}
+	return ""
+}
+
+// count is how many processes and threads there are.
+func (w *watch) count() (n uint64) {
+	for _, pid := range w.processes() {
+		n += max(usageOf(pid).threads, 1)
+	}
+	return n
+}
+
+// lookAtBounds notes that there are as many processes as there may be, or that a file system is full.
+func (w *watch) lookAtBounds(processes uint64) {
+	what := ""
+	// RLIMIT_NPROC counts those of this process, too. The one that was refused another may have ended since.
+	if len(w.tmpfs) > 0 && processes+usageOf(os.Getpid()).threads+1 >= w.limits.Processes {
+		what = Limits{Processes: w.limits.Processes}.String()
+	}
+	for _, at := range w.tmpfs {
+		var st unix.Statfs_t
+		if unix.Statfs(at, &st) != nil {
+			continue
+		}
+		if st.Blocks > 0 && st.Bfree*uint64(st.Bsize) < fullBelow {
+			what = Limits{Disk: st.Blocks * uint64(st.Bsize)}.String()
+		} else if st.Files > 0 && st.Ffree == 0 {
+			what = fmt.Sprintf("%d files", st.Files)
+		}
+	}
+	if what == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reached = cmp.Or(w.reached, what)
+}
+
+// fullBelow is how many bytes are left in a file system that is full: a copy may need several pages at once.
+const fullBelow = 64 << 10
+
+// reachedBound is the limit that was reached, or empty. The processes have ended.
+func (w *watch) reachedBound() string {
+	w.lookAtBounds(0)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reached
 }
 
 // usage is what a process takes.
@@ -201,7 +309,8 @@ var systemV = []struct {
 
 // openFiles adds up what only descriptors hold: files without a name.
 type openFiles struct {
-	memory, disk uint64
+	memory, disk uint64 // bytes
+	sockets      uint64
 	seen         map[[2]uint64]bool
 }
 
@@ -230,6 +339,7 @@ func (o *openFiles) of(pid int, largest uint64) {
 				o.disk += uint64(st.Blocks) * 512
 			}
 		case unix.S_IFSOCK:
+			o.sockets++
 			info, _ := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, e.Name()))
 			if _, rest, ok := strings.Cut(string(info), "scm_fds:"); ok {
 				n, _ := strconv.ParseUint(strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]), 10, 64)
@@ -262,24 +372,6 @@ func diskUse(dir string) (n uint64) {
 		return nil
 	})
 	return n
-}
-
-// scarce reports whether the host runs out of memory: less than 1/32 of it
-// could be had. No sum finds all that the kernel keeps for a process.
-func scarce() bool {
-	b, _ := os.ReadFile("/proc/meminfo")
-	var total, available uint64
-	for line := range strings.Lines(string(b)) {
-		name, rest, _ := strings.Cut(line, ":")
-		n, _ := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-		switch name {
-		case "MemTotal":
-			total = n
-		case "MemAvailable":
-			available = n
-		}
-	}
-	return total > 0 && available < total/32
 }
 
 // inNamespace lists the processes of this process namespace but the first,

@@ -47,7 +47,7 @@ func (sp *spec) UnmarshalJSON(text []byte) error {
 const rawByte = 0x10ff80
 
 // keepBytes is the JSON of a guest library with a character for each byte of it that is not UTF-8, and for each byte of a surrogate that stands alone, as
-// Lua and Python, to which a text is bytes or may have such, write them; bytesOf gives them back. A JSON that has such characters of its own
+// languages write them to which a text is bytes or may have such; bytesOf gives them back. A JSON that has such characters of its own
 // stays as it is.
 func keepBytes(b []byte) []byte {
 	if bytes.Contains(b, []byte{0xf4, 0x8f, 0xbe}) || bytes.Contains(b, []byte{0xf4, 0x8f, 0xbf}) || bytes.Contains(bytes.ToLower(b), []byte(`\udbff`)) {

@@ -11,6 +11,10 @@ type Finding struct {
 	SiteFrom SiteFrom `json:"site_from"`
 	// Frames are those of the user's program, like Site, outermost first; the last is Site. Of the test case Example.
 	Frames testcase.Strings `json:"frames,omitempty"`
+	// Values are those that a condition was given which does not hold, in the words of the test's language.
+	Values string `json:"values,omitempty"`
+	// Refuted is what replay says of the example where it has not confirmed it: that of a group is one that it has, if there is one.
+	Refuted *Verdict `json:"refuted,omitempty"`
 	Example
 }
 
@@ -21,6 +25,7 @@ type SiteFrom string
 const (
 	FromFrames   SiteFrom = "frames"   // it is told where it was raised
 	FromLoop     SiteFrom = "loop"     // it is in a loop there
+	FromStep     SiteFrom = "step"     // it never leaves that instruction
 	FromDecision SiteFrom = "decision" // it did not: where the path last depended on the input
 	FromNothing  SiteFrom = "nothing"  // nor is that known
 )

@@ -21,8 +21,16 @@ import (
 // line is a line of tests.jsonl.
 type line struct {
 	testcase.Test
+	Returned  testcase.Told       `json:"returned,omitzero"`
 	Steps     []testcase.Decision `json:"steps,omitempty"`
 	Decisions shortLog            `json:"decisions"`
+}
+
+// test is the test case of l, but for its decisions.
+func (l *line) test() testcase.Test {
+	t := l.Test
+	t.Returned, t.Words = l.Returned.Value, l.Returned.Words
+	return t
 }
 
 // shortLog is a decision log.
@@ -49,7 +57,7 @@ func newShortener() *shortener {
 
 // shorten is the line of t.
 func (s *shortener) shorten(t testcase.Test) line {
-	l := line{Test: t}
+	l := line{Test: t, Returned: testcase.Told{Value: t.Returned, Words: t.Words}}
 	l.Test.Decisions = nil
 	log := make([]uint32, len(t.Decisions))
 	for i, d := range t.Decisions {

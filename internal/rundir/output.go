@@ -17,7 +17,7 @@ import (
 // MaxOutput bounds what outputs.jsonl keeps of an output, in bytes; a test's digest and size are those of the whole output.
 const MaxOutput = 64 << 10
 
-// outputLine is a line of outputs.jsonl: the beginning of what a guest wrote to one of its streams, as text if it is UTF-8.
+// outputLine is a line of outputs.jsonl: the beginning of what a guest wrote to one of its streams, or to a file, as text if it is UTF-8.
 type outputLine struct {
 	SHA256 string  `json:"sha256"` // of the whole output, or of standard error, see testcase.StderrDigest
 	Text   *string `json:"text,omitempty"`

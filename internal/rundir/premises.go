@@ -71,6 +71,7 @@ func (c Replay) Broken() (why []string) {
 		{c.Ended, "of kind hang: natively it ends, --path-instructions was too few"},
 		{c.NotReplayed, "not replayed"},
 		{c.OtherWay, "agreed by a path that depends on what is no input: other paths may begin there"},
+		{c.Unseen, "agreed, and not looked at elsewhere: other moments and hosts may have other outcomes"},
 		{c.Undecided, "agreed, and whether the clock changes that is not decided"},
 	} {
 		switch row.n {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,6 +64,24 @@ func (r *Reader) Tree(v any) error {
 	return nil
 }
 
+// Coverage returns the lines that were executed, ascending, by file; nothing where that is not known.
+func (r *Reader) Coverage() (map[string][]int, error) {
+	b, err := r.kept(coverName)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	var doc coverageJSON
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, fmt.Errorf("%s: damaged: %w", filepath.Join(r.dir, coverName), err)
+	}
+	lines := map[string][]int{}
+	maps.Copy(lines, doc.Files)
+	for _, f := range doc.Others {
+		lines[string(f.Path)] = f.Lines
+	}
+	return lines, nil
+}
+
 // Frontier returns what WriteFrontier kept; nil if there is nothing.
 func (r *Reader) Frontier() ([]byte, error) { return r.kept(frontier) }
 
@@ -111,7 +130,7 @@ func (r *Reader) tests(decisions func(*lengthener, *line) ([]testcase.Decision, 
 			if l.Replaces != "" {
 				replaced[l.Replaces] = true
 			}
-			tests = append(tests, l.Test)
+			tests = append(tests, l.test())
 		}
 		return err
 	})
@@ -152,7 +171,7 @@ func (r *Reader) Test(id string) (testcase.Test, error) {
 			return t, nil
 		}
 	}
-	return testcase.Test{}, fmt.Errorf("%s has no test %q", r.dir, id)
+	return testcase.Test{}, fmt.Errorf("no test %q", id)
 }
 
 // PathCondition is the SMT-LIB2 text of test id, if it was asked for.

@@ -36,7 +36,7 @@ func sampleTest(id string) testcase.Test {
 	return testcase.Test{
 		ID: id, PathID: testcase.PathID(sampleLog), Inputs: []testcase.Input{
 			testcase.Str("s", "x"), testcase.Bytes("b", []byte{1}), testcase.Int("n", -1), testcase.Bool("f", false),
-			testcase.Choice("c", 0), testcase.Stdin(nil), testcase.Argv(1, []byte("a")), testcase.File("f\xff", []byte("a")),
+			testcase.Choice("c", 0), testcase.Stdin(nil), testcase.Argv(1, []byte("a")), testcase.File("f\xff", []byte("a")), sampleShape(),
 		},
 		Decisions: sampleLog,
 		Observation: testcase.Observation{
@@ -47,9 +47,17 @@ func sampleTest(id string) testcase.Test {
 				{Path: "/t/l", Change: testcase.Changed, Kind: testcase.Symlink, Target: "a\x80"},
 			},
 		},
-		Class: testcase.OutputDigest(nil), Log: []string{"l\xff"},
+		Words: "raw(255)", Class: testcase.OutputDigest(nil), Log: []string{"l\xff"},
 		FoundAt: 0.1,
 	}
+}
+
+func sampleShape() testcase.Input {
+	part := 1
+	in := testcase.Shape("l", []testcase.Input{testcase.Choice("len(l)", 1), testcase.Bool("l[0]", true)},
+		[]testcase.Piece{{Name: &testcase.Name{Path: "P", Module: "m"}}, {Text: "("}, {Part: &part}, {Text: ")"}})
+	in.Label = "P(True)"
+	return in
 }
 
 func mustCreate(t *testing.T, dir string) *Writer {

@@ -77,6 +77,9 @@ func TestTestcaseSchema(t *testing.T) {
 			{`"value":-1`, `"value":"-1"`},
 			{`"SIGSEGV"`, `"11"`},
 			{`"type":"bytes"`, `"type":"bytes","value":1`},
+			{`"label":"P(True)",`, ``},
+			{`"type":"str"`, `"parts":[],"type":"str"`},
+			{`{"name":"P","of":"m"}`, `-1`},
 		} {
 			bad := strings.Replace(string(b), edit[0], edit[1], 1)
 			if bad == string(b) || validate(t, s, []byte(bad)) == nil {

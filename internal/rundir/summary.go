@@ -15,10 +15,10 @@ const SchemaVersion = 2
 // numbers. While the run goes on it is a recent, consistent picture.
 type Summary struct {
 	SchemaVersion int `json:"schema_version"`
-	// Test is the test as named on the command line: "mail.py::test_email".
+	// Test is the test as named on the command line: FILE::test_email.
 	Test        string      `json:"test"`
 	Interpreter Interpreter `json:"interpreter"`
-	// CPU is the level of the processor that the guest saw, the same on every host: "x86-64-v2".
+	// CPU is the level of the processor that the guest saw, the same on every host: "x86-64-v2", or "x86-64-v3" with --cpu v3.
 	CPU      string          `json:"cpu,omitempty"`
 	Target   testcase.Target `json:"target"`
 	Strategy string          `json:"strategy"`
@@ -200,6 +200,8 @@ type Replay struct {
 	OtherWay int `json:"other_way"`
 	// Undecided counts those of which it is not known whether another moment changes what they do; they are among Agreed.
 	Undecided int `json:"undecided,omitempty"`
+	// Unseen counts those that were not executed elsewhere, where none was that has asked the same; they are among Agreed.
+	Unseen int `json:"unseen,omitempty"`
 }
 
 // lost says that of a run that has ended test cases are missing where n are there. One that goes on, or was killed, may count what --resume has dropped.

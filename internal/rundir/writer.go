@@ -3,7 +3,7 @@
 //
 //	DIR/summary.json     the run in numbers, replaced atomically
 //	DIR/tests.jsonl      one test case per line, only ever appended to
-//	DIR/outputs.jsonl    what the guest wrote, each different output once; only ever appended to
+//	DIR/outputs.jsonl    what the guest wrote, to streams and files, each once; only ever appended to
 //	DIR/paths/ID.smt2    on request: path condition and symbolic output of test ID
 //	DIR/replay.jsonl     what native replay said of each test, replaced atomically
 //	DIR/tree.json        the high-level tree, where the interpreted program is followed; replaced atomically
@@ -169,6 +169,9 @@ func (w *Writer) start(s Summary, first []byte) error {
 	})
 	if len(names) > 0 {
 		if _, err := os.Stat(filepath.Join(w.dir, summaryName)); err != nil {
+			if holdsRuns(w.dir, names) {
+				return ErrHoldsRuns
+			}
 			return errors.New("it exists, is not empty and is not a run directory")
 		}
 	}
@@ -186,6 +189,17 @@ func (w *Writer) start(s Summary, first []byte) error {
 		return err
 	}
 	return w.openLines(0, 0)
+}
+
+// ErrHoldsRuns says that a directory is that of several tests.
+var ErrHoldsRuns = errors.New("it is not a run directory: it holds those of several tests, and this is one")
+
+// holdsRuns reports whether all that dir holds, which is names, are run directories.
+func holdsRuns(dir string, names []string) bool {
+	return !slices.ContainsFunc(names, func(n string) bool {
+		_, err := os.Stat(filepath.Join(dir, n, summaryName))
+		return err != nil
+	})
 }
 
 // Dir is the directory's path as given to Create.

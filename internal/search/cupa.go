@@ -156,7 +156,7 @@ func (s *cupa) weight(level int, kid *class) float64 {
 		return kid.sum.total()
 	}
 	r := s.rate(kid)
-	return r * r * math.Sqrt(float64(len(kid.kids))) // measured, see RATIONALE.md
+	return r * r * math.Sqrt(float64(len(kid.kids))) // measured, see docs/rationale/search.md
 }
 
 // rate is how much that is new an instruction spent on a candidate of fork f is expected to lead to. What is not yet known of f is as with

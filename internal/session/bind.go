@@ -34,7 +34,7 @@ func complete(f *interp.Found, cache string) {
 	models := f.Image.Models
 	f.Image.Models = nil
 	for _, b := range models {
-		if len(b.Functions) > 0 {
+		if b.Kind().Functions != nil {
 			if err := bind(f, &b, CacheDir(cache)); err != nil {
 				f.Image.Without = append(f.Image.Without, interp.Missing{Name: "model " + b.Name, Why: err.Error()})
 				continue

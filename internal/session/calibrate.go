@@ -85,6 +85,9 @@ func (o *CalibrateOptions) calibration(path string) (*interp.Calibration, error)
 			return c, nil
 		}
 	}
+	if o.Language != "" {
+		return nil, &usageError{fmt.Sprintf("%s: no calibration of the language %s is known; there is %s", path, o.Language, strings.Join(known, ", "))}
+	}
 	return nil, &usageError{fmt.Sprintf("%s: which language it speaks is not known: give --language (%s) or --description", path, strings.Join(known, ", "))}
 }
 
@@ -114,8 +117,15 @@ func loadCalibration(file string, cal *interp.Calibration) *hlpc.Result {
 	return &r
 }
 
-// saveFile replaces a cache file at once. Failing to is no error.
+// saveFile replaces a cache file at once. Failing to is no error. What would take more than half of the room that is left is not kept: others write there, too.
 func saveFile(path string, parts ...[]byte) {
+	need := 0
+	for _, part := range parts {
+		need += len(part)
+	}
+	if uint64(need) > disk.Room(filepath.Dir(path))/2 {
+		return
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "new-*") // mode 0600
 	if err != nil {
 		return

@@ -12,7 +12,7 @@ import (
 func TestCalibrateCache(t *testing.T) {
 	const lua = "/usr/bin/lua5.4"
 	if _, err := os.Stat(lua); err != nil {
-		t.Skip("lua5.4 is not installed")
+		t.Skip("skipped: lua5.4 is not installed")
 	}
 	o := CalibrateOptions{Interpreter: lua, CacheDir: filepath.Join(t.TempDir(), "cache")}
 	first, err := Calibrate(o)

@@ -96,9 +96,7 @@ func (r *run) saveCheckpoint(parts []explore.Frontier, written chan<- struct{}) 
 	}
 	c := r.fresh()
 	c.Fresh, c.Dropped, c.Census, c.Edges, c.TestsSize, c.Elapsed = false, r.dropped(), r.census, r.edges, r.w.Size(), r.elapsed()
-	if r.high != nil {
-		c.Tree = *r.tree()
-	}
+	c.Tree = *r.tree() // of what was explored before, if this run has not found its interpreter's program counter yet
 	t := r.tally()
 	c.Tally = keptTally{t.counts, t.unmerged, t.symbolic, t.codeBytes, t.solver.Queries, t.solver.AnsweredWithoutBackend(), t.solver.Unknown, t.solver.Time}
 	head, err := unsealed(c)
@@ -107,6 +105,7 @@ func (r *run) saveCheckpoint(parts []explore.Frontier, written chan<- struct{}) 
 	go func() {
 		defer r.writing.Unlock()
 		began := time.Now()
+		defer r.row("checkpoints").Span("checkpoint").End("workers stood still for, s", pause.Seconds())
 		if err == nil {
 			err = r.keepPicture()
 		}
@@ -165,7 +164,7 @@ func decodeCheckpoint(data []byte) (c checkpoint, ok bool) {
 }
 
 // resume prepares r to go on with the run of directory dir.
-func resume(o *Options) (*run, error) {
+func resume(c context.Context, o *Options) (*run, error) {
 	dir := o.Resume
 	_, err := rundir.Open(dir)
 	var w *rundir.Writer
@@ -175,7 +174,7 @@ func resume(o *Options) (*run, error) {
 	if err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	r, err := resumed(o, w)
+	r, err := resumed(c, o, w)
 	if err != nil {
 		w.Close()
 		return nil, &usageError{err.Error()}
@@ -184,7 +183,7 @@ func resume(o *Options) (*run, error) {
 }
 
 // resumed is the run to go on with that w has locked.
-func resumed(o *Options, w *rundir.Writer) (*run, error) {
+func resumed(timed context.Context, o *Options, w *rundir.Writer) (*run, error) {
 	dir := w.Dir()
 	d, err := rundir.Open(dir)
 	if err != nil {
@@ -219,6 +218,9 @@ func resumed(o *Options, w *rundir.Writer) (*run, error) {
 	}
 	t, err := recorded(d.Summary)
 	if err != nil {
+		return nil, err
+	}
+	if err := replayable(timed, o, t); err != nil {
 		return nil, err
 	}
 	r := newRun(o, t)

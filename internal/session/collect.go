@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"symchef/internal/emit"
@@ -58,10 +59,17 @@ func collect(args []string) (files []string, err error) {
 // passedOver says that no tests are looked for in a folder: hidden ones, run directories, virtual environments, what others have installed.
 func passedOver(dir string) bool {
 	name := filepath.Base(dir)
-	if strings.HasPrefix(name, ".") || name == "__pycache__" || name == "node_modules" {
+	if strings.HasPrefix(name, ".") || name == "node_modules" {
 		return true
 	}
-	for _, mark := range []string{"summary.json", "pyvenv.cfg"} {
+	marks := []string{"summary.json"}
+	for _, d := range interp.All() {
+		if slices.Contains(d.Compiled, name) {
+			return true
+		}
+		marks = append(marks, d.VirtualMarkers()...)
+	}
+	for _, mark := range marks {
 		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
 			return true
 		}
@@ -69,7 +77,7 @@ func passedOver(dir string) bool {
 	return false
 }
 
-// isTestFile says that a file of a folder counts: its name is one of its language's tests, and it mentions symchef, but was not
+// isTestFile says that a file of a folder counts: its name is one of its language's tests, and it mentions symchef, in whatever case, but was not
 // written by `symchef emit`.
 func isTestFile(file string) bool {
 	d, ok := interp.ForFile(file)
@@ -83,7 +91,7 @@ func isTestFile(file string) bool {
 				return false // a pipe would wait for ever
 			}
 			text, err := os.ReadFile(file)
-			return err == nil && bytes.Contains(text, []byte("symchef")) && !bytes.Contains(text, []byte(emit.Mark))
+			return err == nil && bytes.Contains(bytes.ToLower(text), []byte("symchef")) && !bytes.Contains(text, []byte(emit.Mark))
 		}
 	}
 	return false

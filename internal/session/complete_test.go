@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -102,6 +103,33 @@ func TestCompletenessResume(t *testing.T) {
 	}
 	if outcomes(e.tests) != outcomes(want.tests) {
 		t.Errorf("%d test cases, not %d", len(e.tests), len(want.tests))
+	}
+}
+
+// A resumed run that ends before the interpreter's program counter is found keeps what was known of the paths.
+func TestResumeCutShort(t *testing.T) {
+	o := completely(t)
+	o.MaxPaths = 3
+	e := runIt(t, o)
+	r, err := resume(context.Background(), &Options{Resume: e.dir, NoReplay: true, CacheDir: cacheDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.w.Close()
+	want := r.resumed.Tree.Doc()
+	r.left = r.resumed.Frontiers
+	r.lastCheckpoint()
+	d, err := rundir.Open(e.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := d.Frontier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := decodeCheckpoint(data)
+	if !ok || len(want.Nodes) < 3 || !reflect.DeepEqual(got.Tree.Doc(), want) {
+		t.Errorf("%v: a tree of %d nodes, not of %d", ok, len(got.Tree.Doc().Nodes), len(want.Nodes))
 	}
 }
 

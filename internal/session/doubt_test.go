@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -84,5 +86,58 @@ func TestDoubts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// farBehind is a program with 11 ways of which one, far behind, shows the host's name, and one asks for it and shows nothing.
+const farBehind = `#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+	unsigned char c = 0;
+	char h[100];
+	read(0, &c, 1);
+	for (int i = 0; i < 10; i++)
+		if (c == i) {
+			if (i == 7 && gethostname(h, sizeof h) == 0) puts(h);
+			return i;
+		}
+	return 99;
+}
+`
+
+// TestDoubtsOfMany guards that of more test cases than are executed elsewhere those are that ask what others do not, and that a run says which ones are left, also where its time ends before.
+func TestDoubtsOfMany(t *testing.T) {
+	defer func(n int) { mostDoubted = n }(mostDoubted)
+	prog := compile(t, writeFile(t, "many.c", farBehind))
+	tell := func(most int) (verdicts, why string) {
+		mostDoubted = most
+		e := runIt(t, Options{Program: []string{prog}, StdinLen: 1})
+		if e.summary.Exhausted {
+			t.Errorf("%d: exhausted", most)
+		}
+		r := e.summary.Replay
+		return fmt.Sprintf("%d agreed, %d unseen, %d unstable", r.Agreed, r.Unseen, r.Unstable), strings.Join(e.summary.WhyNotExhausted, "; ")
+	}
+	if v, why := tell(2); v != "10 agreed, 0 unseen, 1 unstable" {
+		t.Errorf("two: %s: %s", v, why)
+	}
+	if v, why := tell(1); v != "11 agreed, 1 unseen, 0 unstable" || why != "1 test case agreed, and not looked at elsewhere: other moments and hosts may have other outcomes" {
+		t.Errorf("one: %s: %s", v, why)
+	}
+	mostDoubted = 50
+	d, err := rundir.Open(runIt(t, Options{Program: []string{prog}, StdinLen: 1}).dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, _, err := d.Tests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i, other := range Doubts(d)(over, tests) {
+		if other != replay.Unseen {
+			t.Errorf("%s is %d after the end of time", tests[i].ID, other)
+		}
 	}
 }

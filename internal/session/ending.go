@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"symchef/internal/disk"
 	"symchef/internal/replay"
 	"symchef/internal/rundir"
 )
@@ -74,6 +75,7 @@ func (e *ending) force(c context.Context) int {
 	if c.Err() != nil {
 		why = "interrupted"
 	}
+	defer disk.Clear()
 	r := e.run.Load()
 	if r == nil {
 		fmt.Fprintf(e.stderr, "symchef: %s before the run began\n", why)
@@ -87,27 +89,36 @@ func (e *ending) force(c context.Context) int {
 	}
 	if err == nil {
 		show.sum.Tests = rundir.Tests{}
+		groups := map[string]bool{}
 		for _, t := range show.tests {
 			show.sum.Tests.Add(t.Outcome.Kind)
+			groups[t.Group] = true
 		}
+		delete(groups, "") // of programs
+		show.sum.Paths.Low, show.sum.Paths.High = max(show.sum.Paths.Low, len(show.tests)), max(show.sum.Paths.High, len(groups))
 		show.sum.Findings, show.sum.Classes = show.findings(), show.foundClasses()
 		show.sum.ElapsedS = time.Since(r.started).Seconds()
-		show.sum.Replay.NotReplayed = len(show.tests) - show.sum.Replay.Agreed - show.sum.Replay.Diverged - show.sum.Replay.Unstable
+		if rep := r.results.Report(len(show.tests)); len(rep.Results) > 0 {
+			var verdicts []rundir.Verdict
+			show.sum.Replay, verdicts = rep.Record()
+			err = r.w.WriteVerdicts(verdicts)
+		}
+		show.sum.Replay.NotReplayed = len(show.tests) - show.sum.Replay.Agreed - show.sum.Replay.Diverged - show.sum.Replay.Unstable - show.sum.Replay.NotCompared
 		show.sum.Hold(rundir.Explored, why+", and what ran did not end by itself: numbers may be a second older than the test cases")
 		show.sum.Hold(rundir.Compared, show.sum.Replay.Broken()...)
 		show.sum.Conclude()
 		show.sum.Finished = true
-		err = r.w.WriteSummary(show.sum)
+		err = errors.Join(err, r.w.WriteSummary(show.sum))
 	}
 	if err != nil {
 		fmt.Fprintln(e.stderr, "symchef:", err)
 		return StatusEngine
 	}
 	show.show(e.stdout, nil)
-	return e.forced(c)
+	return show.status(c)
 }
 
-// forced is the status of a run that did not end by itself.
+// forced is the status of a run that did not end by itself and has no result.
 func (e *ending) forced(c context.Context) int {
 	if c.Err() != nil {
 		return StatusCtrlC
@@ -128,7 +139,7 @@ func (r *run) parallelReplays() int { return max(2, r.o.Workers) }
 
 // replayOptions are those of this run; cleanup removes what they name.
 func (r *run) replayOptions() (opt replay.Options, cleanup func(), err error) {
-	opt, cleanup = replay.Options{Mode: r.o.ReplayMode, Unconfined: r.o.Unconfined, Parallel: r.parallelReplays()}, func() {}
+	opt, cleanup = replay.Options{Mode: r.o.ReplayMode, Unconfined: r.o.Unconfined, Parallel: r.parallelReplays(), Shown: Words(r.t.tc.Kind)}, func() {}
 	if r.t.desc != nil {
 		opt.GuestLib, cleanup, err = GuestLibrary()
 	}

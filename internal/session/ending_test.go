@@ -19,7 +19,7 @@ func TestForced(t *testing.T) {
 		time   time.Duration
 		status int
 		why    string
-	}{{"signal", 0, StatusCtrlC, "interrupted"}, {"time", 100 * time.Millisecond, StatusEngine, limitTime}} {
+	}{{"signal", 0, StatusCtrlC, "interrupted"}, {"time", 100 * time.Millisecond, StatusFailing, limitTime}} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -31,8 +31,10 @@ func TestForced(t *testing.T) {
 			defer w.Close()
 			found := testcase.Test{ID: "t000001", PathID: testcase.PathID(nil), Inputs: []testcase.Input{testcase.Stdin([]byte("x"))},
 				Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.Crash, Signal: "SIGSEGV"}, OutputSHA256: testcase.OutputDigest(nil)}}
-			if err := w.Append(found); err != nil {
-				t.Fatal(err)
+			for _, id := range []string{"t000001", "t000002"} {
+				if found.ID, found.Group = id, "group"; w.Append(found) != nil {
+					t.Fatal("not written")
+				}
 			}
 			o := &Options{Time: x.time}
 			r := newRun(o, &target{tc: g, name: "cat"})
@@ -53,10 +55,10 @@ func TestForced(t *testing.T) {
 				t.Errorf("status %d after %v", status, time.Since(began))
 			}
 			d, err := rundir.Open(dir)
-			if err != nil || !d.Summary.Finished || d.Summary.Exhausted || d.Summary.Tests.Crash != 1 || d.Summary.Replay.NotReplayed != 1 {
+			if err != nil || !d.Summary.Finished || d.Summary.Exhausted || d.Summary.Tests.Crash != 2 || d.Summary.Replay.NotReplayed != 2 || d.Summary.Paths.Low != 2 || d.Summary.Paths.High != 1 {
 				t.Errorf("%+v, %v", d, err)
 			}
-			if !strings.Contains(out.String(), "not exhausted:\n  - "+x.why) || !strings.Contains(out.String(), "SIGSEGV") {
+			if !strings.Contains(out.String(), "2 test cases (2 failing) from 1 high-level path, 2 low-level paths") || !strings.Contains(out.String(), "not exhausted:\n  - "+x.why) || !strings.Contains(out.String(), "SIGSEGV") {
 				t.Errorf("%s%s", out.String(), errs.String())
 			}
 		})

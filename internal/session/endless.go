@@ -73,10 +73,11 @@ func inputsKey(t testcase.Test) string {
 	return string(b)
 }
 
-// Settle says how findings and classes are drawn again from tests after another replay: what ends natively now is no hang, what does not is one again.
+// Settle says how findings and classes are drawn again from tests after another replay: what ends natively now is no hang, what does not is one again, and what is not confirmed now says so.
 func Settle(tests []testcase.Test) func(*rundir.Summary, *replay.Report) {
 	return func(s *rundir.Summary, rep *replay.Report) {
-		r := run{plain: plain{}, census: newCensus(), short: rep.Ended()}
+		_, verdicts := rep.Record()
+		r := run{plain: plain{}, census: newCensus(), short: rep.Ended(), refuted: refuted(verdicts)}
 		key := map[string]testcase.Test{}
 		for _, t := range tests {
 			key[t.ID] = t
@@ -92,6 +93,9 @@ func Settle(tests []testcase.Test) func(*rundir.Summary, *replay.Report) {
 			r.census.Classes[classKey(key[c.Test])] = c.Paths
 		}
 		s.Findings = slices.DeleteFunc(slices.Clone(s.Findings), func(f rundir.Finding) bool { return hang(f.Outcome) })
+		for i, f := range s.Findings {
+			s.Findings[i].Refuted = r.refuted[f.Test]
+		}
 		s.Findings = append(s.Findings, r.findings()...)
 		orderFindings(s.Findings)
 		s.Classes = slices.DeleteFunc(slices.Clone(s.Classes), func(c rundir.Class) bool { return hang(c.Outcome) })

@@ -17,9 +17,14 @@ const maxStdin = 1 << 30
 
 // Exec runs a program concretely in the machine: its output goes to stdout and
 // stderr, and the status is the program's own, 128+N if signal N killed it.
-// 3 means that the machine could not go on, or not within maxMemory bytes (0: no limit).
-func Exec(argv []string, stdin io.Reader, stdout, stderr io.Writer, report bool, maxMemory uint64) int {
-	t, err := resolveProgram(&Options{Program: argv}, mustGetwd())
+// 3 means that the machine could not go on, or not within maxMemory bytes (0: no limit). cpu is as in Options.
+func Exec(argv []string, stdin io.Reader, stdout, stderr io.Writer, report bool, maxMemory uint64, cpu string) int {
+	maxMemory, err := fits(maxMemory, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "symchef:", err)
+		return StatusUsage
+	}
+	t, err := resolveProgram(&Options{Program: argv, CPU: cpu}, mustGetwd())
 	if err != nil {
 		fmt.Fprintln(stderr, "symchef:", err)
 		return StatusUsage
@@ -46,6 +51,7 @@ func Exec(argv []string, stdin io.Reader, stdout, stderr io.Writer, report bool,
 		return StatusUsage
 	}
 	m := exec.New(expr.New())
+	m.Processor = cfg.Processor
 	facts := &exec.Facts{}
 	for {
 		stop := m.Run(sys, facts, 1<<20)

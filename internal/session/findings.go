@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"symchef/internal/emit"
+	"symchef/internal/replay"
 	"symchef/internal/rundir"
 	"symchef/internal/testcase"
 )
@@ -18,6 +20,9 @@ func site(t testcase.Test) (string, rundir.SiteFrom) {
 	}
 	if t.Loop != "" {
 		return string(t.Loop), rundir.FromLoop
+	}
+	if t.Stands != "" {
+		return string(t.Stands), rundir.FromStep
 	}
 	for i := len(t.Decisions) - 1; i >= 0; i-- {
 		if at := t.Decisions[i].Source; at != "" {
@@ -64,6 +69,7 @@ type group struct {
 	key     string
 	example testcase.Test
 	tests   int
+	mixed   bool // they do not end in the same words
 }
 
 // grouped divides tests by key; those with an empty one are left out. Groups come in the order of their first test.
@@ -79,8 +85,11 @@ func grouped(tests []testcase.Test, key func(testcase.Test) string, less func(a,
 			g = &group{key: k, example: t}
 			by[k] = g
 			out = append(out, g)
-		} else if less(t, g.example) < 0 {
-			g.example = t
+		} else {
+			g.mixed = g.mixed || t.Outcome.Message != g.example.Outcome.Message
+			if less(t, g.example) < 0 {
+				g.example = t
+			}
 		}
 		g.tests++
 	}
@@ -91,7 +100,26 @@ func (g *group) in(paths map[string]int) rundir.Example {
 	return rundir.Example{Test: g.example.ID, Inputs: g.example.Inputs, Tests: g.tests, Paths: max(g.tests, paths[g.key])}
 }
 
-// findings are the failing tests in groups: crashes first, then those with most paths.
+// refuted are the verdicts on test cases that replay does not confirm, by their names.
+func refuted(verdicts []rundir.Verdict) map[string]*rundir.Verdict {
+	out := map[string]*rundir.Verdict{}
+	for _, v := range verdicts {
+		if v.Verdict == string(replay.Diverged) || v.Verdict == string(replay.Unstable) {
+			out[v.ID] = &v
+		}
+	}
+	return out
+}
+
+// last is where what v refutes comes.
+func last(v *rundir.Verdict) int {
+	if v != nil {
+		return 1
+	}
+	return 0
+}
+
+// findings are the failing tests in groups: those that replay refutes last, crashes first, then those with most paths.
 func (r *run) findings() (out []rundir.Finding) {
 	key := func(t testcase.Test) string {
 		if t.Outcome.Failing() && !slices.Contains(r.short, t.ID) {
@@ -99,9 +127,12 @@ func (r *run) findings() (out []rundir.Finding) {
 		}
 		return ""
 	}
-	for _, g := range grouped(r.tests, key, r.smaller) {
+	confirmed := func(a, b testcase.Test) int {
+		return cmp.Or(last(r.refuted[a.ID])-last(r.refuted[b.ID]), r.smaller(a, b))
+	}
+	for _, g := range grouped(r.tests, key, confirmed) {
 		at, from := site(g.example)
-		out = append(out, rundir.Finding{Outcome: g.example.Outcome, Site: at, SiteFrom: from, Frames: g.example.Frames, Example: g.in(r.census.Findings)})
+		out = append(out, rundir.Finding{Outcome: g.example.Outcome, Site: at, SiteFrom: from, Frames: g.example.Frames, Values: emit.Shown(r.sum.Target.Kind, g.example.Returned), Refuted: r.refuted[g.example.ID], Example: g.in(r.census.Findings)})
 	}
 	orderFindings(out)
 	return out
@@ -109,7 +140,7 @@ func (r *run) findings() (out []rundir.Finding) {
 
 func orderFindings(l []rundir.Finding) {
 	slices.SortStableFunc(l, func(a, b rundir.Finding) int {
-		return cmp.Or(severity(a.Outcome.Kind)-severity(b.Outcome.Kind), b.Paths-a.Paths)
+		return cmp.Or(last(a.Refuted)-last(b.Refuted), severity(a.Outcome.Kind)-severity(b.Outcome.Kind), b.Paths-a.Paths)
 	})
 }
 

@@ -3,12 +3,15 @@ package session
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"symchef/internal/replay"
 	"symchef/internal/rundir"
 	"symchef/internal/testcase"
 )
@@ -40,7 +43,7 @@ func TestFindingsFirst(t *testing.T) {
 		found("t000034", "d", assertion, nil, "/w/t.py:5 Outer.check"),
 		found("t000035", "e", crash, nil, ""),
 	)
-	r := &run{tests: tests, census: newCensus()}
+	r := &run{t: &target{}, tests: tests, census: newCensus()}
 	for range 7 {
 		for _, x := range tests {
 			r.census.count(classKey(x), x)
@@ -48,8 +51,8 @@ func TestFindingsFirst(t *testing.T) {
 	}
 	r.sum.Findings, r.sum.Classes = r.findings(), r.foundClasses()
 	var b bytes.Buffer
-	printFindings(&b, r.sum.Findings, "/w")
-	printClasses(&b, r.sum.Classes, "/w", "out")
+	printFindings(&b, r.sum.Findings, testcase.Target{Cwd: "/w"}, "")
+	printClasses(&b, r.sum.Classes, testcase.Target{Cwd: "/w"}, "out")
 	want := `
 4 findings:
 
@@ -129,7 +132,7 @@ func TestFindingsRecursion(t *testing.T) {
 		frames = append(frames, "/w/t.py:5:g", "/w/t.py:6:h")
 	}
 	var b bytes.Buffer
-	printFindings(&b, []rundir.Finding{{Outcome: testcase.Outcome{Kind: testcase.Exception, Type: "RecursionError"}, Site: "/w/t.py:6:h", SiteFrom: rundir.FromFrames, Frames: frames}}, "/w")
+	printFindings(&b, []rundir.Finding{{Outcome: testcase.Outcome{Kind: testcase.Exception, Type: "RecursionError"}, Site: "/w/t.py:6:h", SiteFrom: rundir.FromFrames, Frames: frames}}, testcase.Target{Cwd: "/w"}, "")
 	want := `
 1 finding:
 
@@ -179,6 +182,92 @@ int main(void) { char b[1]; read(0, b, 1); puts("same");
 	}
 }
 
+// Classes that differ in what became of files only look different: by the content of one, by another file than the first, by what is far behind in them.
+func TestClassesApartByFiles(t *testing.T) {
+	exe := program(t, `#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+static void put(const char *name, int skip, const char *text) {
+  FILE *f = fopen(name, "w");
+  for (; skip > 0; skip--) putc('-', f);
+  fputs(text, f);
+  fclose(f);
+}
+int main(void) { char b[1]; read(0, b, 1);
+  switch (b[0]) {
+  case 'a': put("got", 0, "one"); break;
+  case 'b': put("got", 0, "two"); break;
+  case 'c': put("got", 2000, "one"); break;
+  case 'd': put("got", 2000, "two"); break;
+  case 'e': put("got", 80000, "one"); break;
+  case 'f': put("got", 80000, "two"); break;
+  case 'g': put("a", 0, "same"); put("got", 0, "one"); break;
+  case 'h': put("a", 0, "same"); put("got", 0, "two"); break;
+  case 'i': put("a", 0, "same"); put("got", 0, "two"); chmod("got", 0600); break;
+  case 'j': for (int i = 0; i < 80000; i++) putchar('-'); puts("one"); break;
+  case 'k': for (int i = 0; i < 80000; i++) putchar('-'); puts("two"); break;
+  }
+}`)
+	t.Chdir(t.TempDir())
+	e := runIt(t, Options{Program: []string{exe}, StdinLen: 1})
+	lines := map[string]bool{}
+	for _, line := range strings.Split(e.stdout, "\n") {
+		if strings.HasPrefix(line, "  ok") {
+			lines[strings.Split(line, "  stdin=")[0]] = true
+		}
+	}
+	if len(lines) != 12 || len(e.summary.Classes) != 12 || !strings.Contains(e.stdout, `ok, made 'got' (0644, 3 bytes): "one"  `) {
+		t.Errorf("%d different lines of %d classes\n%s", len(lines), len(e.summary.Classes), e.stdout)
+	}
+}
+
+// Classes that differ look different, wherever in a line, a message or an output the difference is.
+func TestClassesApart(t *testing.T) {
+	deep := strings.Repeat("the same words ", 20)
+	raised := func(id, message, frame string) testcase.Test {
+		return found(id, id, testcase.Outcome{Kind: testcase.Exception, Type: "E", Message: message}, []string{"/w/t.py:1:test", frame}, "")
+	}
+	r := &run{t: &target{tc: testcase.Target{Cwd: "/w"}}, census: newCensus(), tests: []testcase.Test{
+		raised("a", "out of range", "/w/lib.py:3:f"), raised("b", "out of range", "/w/lib.py:4:f"), raised("c", "out of range", "/w/lib.py:5:g"),
+		raised("d", deep+"one "+deep, "/w/t.py:1:test"), raised("e", deep+"two "+deep, "/w/t.py:1:test"), raised("f", deep+"two "+deep+"x", "/w/t.py:1:test"),
+	}}
+	for i := range r.tests {
+		r.tests[i].Class = r.tests[i].ID
+	}
+	var b bytes.Buffer
+	printClasses(&b, r.foundClasses(), testcase.Target{Cwd: "/w"}, "out")
+	want := `6 classes of behaviour:
+  exception E: out of range, at lib.py:3 in f                               s="a"  (1 path)
+  exception E: out of range, at lib.py:4 in f                               s="b"  (1 path)
+  exception E: out of range, at lib.py:5 in g                               s="c"  (1 path)
+  exception E: the same...s the same words one the same words the same ...  s="d"  (1 path)
+  exception E: the same...s the same words two the same words the same ...  s="e"  (1 path)
+  exception E: the same words the sam...ds the same words the same words x  s="f"  (1 path)
+`
+	if b.String() != want {
+		t.Errorf("got\n%s", b.String())
+	}
+
+	exe := program(t, `#include <stdio.h>
+#include <unistd.h>
+int main(void) { char b[1]; read(0, b, 1);
+  char *why = b[0] == 'a' ? "one" : b[0] == 'b' ? "two" : b[0] == 'c' ? "one\nand more" : "three";
+  printf("words\n%90s\n", why);
+  fprintf(stderr, "it: %s\nTry --help\n", why);
+  return 1;
+}`)
+	t.Chdir(t.TempDir())
+	e := runIt(t, Options{Program: []string{exe}, StdinLen: 1})
+	lines := map[string]bool{}
+	for _, c := range e.summary.Classes {
+		_, stderr, _ := strings.Cut(string(c.Shows), ", ")
+		lines[stderr] = true
+	}
+	if len(lines) != 4 || !strings.Contains(e.stdout, `stderr "it: two..."`) || !strings.Contains(e.stdout, `stderr "...and more..."`) {
+		t.Errorf("%d, want 4 different ones: %s", len(lines), e.stdout)
+	}
+}
+
 // What to type next is one command that a shell takes.
 func TestNext(t *testing.T) {
 	for dir, want := range map[string]string{
@@ -205,6 +294,99 @@ func TestNext(t *testing.T) {
 		s.Paths.Pending = tt.pending
 		if printNext(&b, "lua", &s, "out"); b.String() != tt.want {
 			t.Errorf("%d test cases, %d pending: %q", tt.tests, tt.pending, b.String())
+		}
+	}
+}
+
+// What replay does not confirm comes last and says so, and where it confirms one of the group, that one is the example.
+func TestFindingsRefuted(t *testing.T) {
+	index := testcase.Outcome{Kind: testcase.Exception, Type: "IndexError"}
+	crash := testcase.Outcome{Kind: testcase.Crash, Signal: "SIGSEGV"}
+	at := func(line string) []string { return []string{"/w/t.py:" + line + ":test"} }
+	tests := []testcase.Test{
+		found("t000001", "a", crash, at("1"), ""), found("t000002", "a", index, at("2"), ""), found("t000003", "bb", index, at("2"), ""), found("t000004", "d", index, at("3"), ""),
+	}
+	r := &run{t: &target{}, tests: tests, census: newCensus()}
+	verdicts := func(first, second string) []rundir.Verdict {
+		return []rundir.Verdict{{ID: "t000001", Verdict: first, Why: "exit 0 natively"}, {ID: "t000002", Verdict: second, Why: "natively none"}, {ID: "t000003", Verdict: "agreed"}, {ID: "t000004", Verdict: "skipped"}}
+	}
+	r.refuted = refuted(verdicts("diverged", "unstable"))
+	r.sum.Findings = r.findings()
+	var b bytes.Buffer
+	printFindings(&b, r.sum.Findings, testcase.Target{Cwd: "/w"}, "")
+	want := `
+3 findings, 1 of which replay does not confirm:
+
+! exception IndexError
+    s="bb"  (t000003, 1 more; 2 paths)
+    at t.py:2 in test
+
+! exception IndexError
+    s="d"  (t000004; 1 path)
+    at t.py:3 in test
+
+? crash SIGSEGV
+    not confirmed, diverged: exit 0 natively
+    s="a"  (t000001; 1 path)
+    at t.py:1 in test
+
+`
+	if b.String() != want {
+		t.Errorf("got%s", b.String())
+	}
+	b.Reset()
+	Settle(tests)(&r.sum, &replay.Report{Results: []replay.Result{{ID: "t000001", Verdict: replay.Agreed}, {ID: "t000003", Verdict: replay.Unstable, Why: "it depends"}, {ID: "t000002", Verdict: replay.Agreed}}})
+	printFindings(&b, r.sum.Findings, testcase.Target{Cwd: "/w"}, "")
+	if got := b.String(); !strings.HasPrefix(got, "\n3 findings, 1 of which replay does not confirm:\n\n! crash") || !strings.HasSuffix(got, "? exception IndexError\n    not confirmed, unstable: it depends\n    s=\"bb\"  (t000003, 1 more; 2 paths)\n    at t.py:2 in test\n\n") {
+		t.Errorf("after another replay%s", got)
+	}
+}
+
+// Numbers look as a person would type them in the language of the test.
+func TestNumbersShown(t *testing.T) {
+	for kind, want := range map[string]string{
+		"python": "0.5 1e+300 inf -inf -0.0 3.0", "lua": "0.5 1e+300 math.huge -math.huge -0.0 3.0", "r": "0.5 1e+300 Inf -Inf -0 3", "tcl": "0.5 1e+300 Inf -Inf -0.0 3.0",
+	} {
+		var got []string
+		for _, v := range []float64{0.5, 1e300, math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 3} {
+			got = append(got, strings.TrimPrefix(ShowInputs(testcase.TargetKind(kind), []testcase.Input{testcase.Float("x", v)}), "x="))
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: %s, want %s", kind, got, want)
+		}
+	}
+}
+
+// A finding of one of several tests says how it is replayed.
+func TestReplayLine(t *testing.T) {
+	var b bytes.Buffer
+	f := rundir.Finding{Outcome: testcase.Outcome{Kind: testcase.Exception, Type: "E"}, Example: rundir.Example{Test: "t000002"}}
+	printFindings(&b, slices.Repeat([]rundir.Finding{f}, maxFindings+1), testcase.Target{Cwd: "/w"}, "out/a b")
+	if n := strings.Count(b.String(), "again: symchef replay --test t000002 'out/a b'\n"); n != maxFindings+1 {
+		t.Errorf("%d lines: %s", n, b.String())
+	}
+}
+
+// TestHangsTold: hangs that are known in several ways are one class, and the line says of none how; one that never leaves an instruction is told with it.
+func TestHangsTold(t *testing.T) {
+	hang := func(id, message, loop, stands string) testcase.Test {
+		return testcase.Test{ID: id, Class: "c", Loop: testcase.Text(loop), Stands: testcase.Text(stands), Observation: testcase.Observation{Outcome: testcase.Outcome{Kind: testcase.Hang, Message: message}}}
+	}
+	for _, c := range []struct {
+		tests []testcase.Test
+		want  string
+	}{
+		{[]testcase.Test{hang("t1", "proved", "", "/w/t.py:3:f"), hang("t2", "more than 9 instructions", "/w/t.py:5:f", "")}, "  hang  no input  (2 paths)\n"},
+		{[]testcase.Test{hang("t1", "proved", "", "/w/t.py:3:f"), hang("t2", "proved", "/w/t.py:5:f", "")}, "  hang: proved  no input  (2 paths)\n"},
+	} {
+		r := &run{t: &target{}, tests: c.tests, census: newCensus()}
+		var b bytes.Buffer
+		printFindings(&b, r.findings(), testcase.Target{Cwd: "/w"}, "")
+		printClasses(&b, r.foundClasses(), testcase.Target{Cwd: "/w"}, "out")
+		for _, want := range []string{c.want, "    it never leaves t.py:3 in f\n", "    in the loop at t.py:5 in f\n"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("no %q in\n%s", want, b.String())
+			}
 		}
 	}
 }

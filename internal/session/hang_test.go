@@ -60,7 +60,7 @@ int main() {
 	case 'd': while (read(0, line, 8) != 8); return 1; // likewise, without a buffer
 	case 'e': for (;;) sum++; // never the same
 	case 'f': for (;;) n = time(0) & 1; // looks at the clock
-	case 'g': { struct itimerval v = {{0}, {0, 500}}; setitimer(ITIMER_VIRTUAL, &v, 0); for (;;); } // ended by a signal
+	case 'g': { struct itimerval v = {{0}, {0, 500}}; setitimer(ITIMER_VIRTUAL, &v, 0); for (;;); } // ended by a signal, whenever it comes
 	case 'h': for (;;) sleep(1);
 	case 'i': for (n = 0; n < 3000000; n++); return 9; // long
 	case 'j': while (getppid() != 1); return 1; // asks the kernel
@@ -98,7 +98,7 @@ func TestHang(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("no test cases for %v\n%v\n%s", want, e.summary.WhyNotExhausted, e.stderr)
 	}
-	if why := e.summary.WhyNotExhausted; e.summary.Exhausted || len(why) != 2 || why[0] != "limit: --path-instructions (3 times)" || !strings.Contains(why[1], "a timer's SIGVTALRM") {
+	if why := e.summary.WhyNotExhausted; e.summary.Exhausted || len(why) != 1 || why[0] != "limit: --path-instructions (3 times)" {
 		t.Errorf("exhausted: %v, %v", e.summary.Exhausted, why)
 	}
 }

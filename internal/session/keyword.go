@@ -37,7 +37,7 @@ func (k keyword) mayHold(file, text string) bool {
 		switch {
 		case strings.Contains(file, word):
 			return certain
-		case strings.Contains(text, word) || strings.Contains(word, ":"):
+		case strings.Contains(text, word) || strings.ContainsAny(word, ":."):
 			return maybe
 		}
 		return no

@@ -118,6 +118,12 @@ func CheckLanguage(c context.Context, o CheckOptions, w io.Writer) (bool, error)
 		for _, m := range f.Image.Without {
 			k.row(true, "without", "%s", m)
 		}
+		if unread := d.Unread(f.Image); len(unread) > 0 {
+			k.row(true, "variables", "no text of the interpreter, only others can read them: %s", strings.Join(unread, ", "))
+		}
+		if names := f.Image.Unexported; len(names) > 0 {
+			k.row(true, "functions", "not exported, and done without: %s", strings.Join(names, ", "))
+		}
 		k.row(true, "models", "%d bound, %d layouts, %d places", len(f.Image.Models), len(f.Image.Layouts), len(f.Image.Locations))
 	}
 	if calibrated {
@@ -227,15 +233,15 @@ func (k *languageCheck) script(s script, path string) (said string, err error) {
 			}
 		}
 		if !found {
-			return "", fmt.Errorf("natively %s gives %s, which no test case does", describeInputs(rows[i]), shown(n.Observation))
+			return "", fmt.Errorf("natively %s gives %s, which no test case does", ShowInputs(d.Summary.Target.Kind, rows[i]), shown(n.Observation))
 		}
 	}
 	for j, t := range tests {
 		if !met[j] {
-			return "", fmt.Errorf("%s, %s gives %s, which natively no input does: it takes other inputs than it should", t.ID, describeInputs(t.Inputs), shown(t.Observation))
+			return "", fmt.Errorf("%s, %s gives %s, which natively no input does: it takes other inputs than it should", t.ID, ShowInputs(d.Summary.Target.Kind, t.Inputs), shown(t.Observation))
 		}
 	}
-	return fmt.Sprintf("%d classes of behaviour, as %d native runs have", len(d.Summary.Classes), len(rows)), nil
+	return fmt.Sprintf("%s of behaviour, as %s", counts(len(d.Summary.Classes), "class", "classes"), counts(len(rows), "native run has", "native runs have")), nil
 }
 
 // shown is an observation in a few words.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"strings"
+
+	"symchef/internal/explore"
 )
 
 // allTests is the name that asks a guest library for the names of a file's tests.
@@ -17,7 +19,16 @@ func List(c context.Context, o Options, stderr io.Writer) (names []string, err e
 	if err != nil {
 		return nil, err
 	}
-	r := newRun(&o, t)
+	x, err := listing(c, &o, t, stderr)
+	if err != nil {
+		return nil, err
+	}
+	return x.Tests, nil
+}
+
+// listing runs t, which tells what there is instead of running a test, and returns the explorer to which it has.
+func listing(c context.Context, o *Options, t *target, stderr io.Writer) (*explore.Explorer, error) {
+	r := newRun(o, t)
 	r.prog = newProgress("none", stderr)
 	w := r.newWorker()
 	root, err := w.boot(c)
@@ -35,5 +46,5 @@ func List(c context.Context, o Options, stderr io.Writer) (names []string, err e
 	case w.x.Usage != "":
 		return nil, &usageError{w.x.Usage}
 	}
-	return w.x.Tests, nil
+	return w.x, nil
 }

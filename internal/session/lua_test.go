@@ -114,6 +114,18 @@ func TestLuaKinds(t *testing.T) {
 	}
 }
 
+// LuaJIT, whose compiler the library turns off: every kind of outcome, without the model of strings, which is said.
+func TestLuaJIT(t *testing.T) {
+	const lua = "/usr/bin/luajit"
+	if !exists(lua) {
+		t.Skipf("skipped: %s is not installed", lua)
+	}
+	e := runIt(t, Options{Test: "testdata/kinds.lua::test_kinds", Interpreter: lua})
+	if e.sound(t); len(e.outcomes()) != 8 || e.summary.Replay.Agreed != 8 || len(e.summary.Without) != 1 || e.summary.Without[0].Name != "model deferred-identity" {
+		t.Errorf("%q, replay %+v, without %v\n%s", e.outcomes(), e.summary.Replay, e.summary.Without, e.stderr)
+	}
+}
+
 // A table's setup runs once, before the boot snapshot; making strings splits no paths; usage errors give one line.
 func TestLuaTable(t *testing.T) {
 	const file = "testdata/kinds.lua"

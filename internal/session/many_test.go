@@ -2,13 +2,18 @@ package session
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"symchef/internal/emit"
+	"symchef/internal/rundir"
 )
 
 func TestKeyword(t *testing.T) {
@@ -46,7 +51,7 @@ func TestKeyword(t *testing.T) {
 func TestCollect(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"test_a.py": "import symchef", "b_test.py": "symchef", "sub/deep/test_c.lua": "symchef", "sub/c_test.lua": "symchef", "r/test-d.R": "symchef$x", "r/test_d.r": "symchef", "r/d_test.R": "symchef",
+		"test_a.py": "import symchef", "b_test.py": "symchef", "sub/deep/test_c.lua": "SymChef", "sub/c_test.lua": "symchef", "r/test-d.R": "symchef$x", "r/test_d.r": "symchef", "r/d_test.R": "symchef",
 		"test_plain.py": "import pytest", "helper.py": "symchef", "test_notes.txt": "symchef", "test_emitted.py": "\"\"\"" + emit.Mark + "x\"\"\"\nsymchef", "mytest.py": "symchef",
 		".hidden/test_h.py": "symchef", "env/pyvenv.cfg": "", "env/test_v.py": "symchef", "out/summary.json": "", "out/test_o.py": "symchef", "__pycache__/test_p.py": "symchef",
 	} {
@@ -106,5 +111,62 @@ func TestTable(t *testing.T) {
 	table(&b, [][]string{{"test", "paths", "where"}, {"é\n", "12", "d"}, {"long", "3", ""}})
 	if want := "test  paths  where\né\\n      12  d\nlong      3\n"; b.String() != want {
 		t.Errorf("%q", b.String())
+	}
+}
+
+// With tests in several languages --interpreter is for those that it is an interpreter of.
+func TestInterpreterOfOneLanguage(t *testing.T) {
+	needPython(t)
+	mixed := []string{"/t/test_a.py", "/t/test_b.lua::x", "/t/test_c.R", "/t/notes"}
+	for _, tt := range []struct {
+		with  string
+		files []string
+		want  []string
+	}{
+		{python, mixed, []string{python, "", "", ""}},
+		{python, mixed[1:], []string{python, python, python, python}}, // an error of each
+		{"/nowhere", mixed, []string{"/nowhere", "/nowhere", "/nowhere", "/nowhere"}},
+		{"", mixed, []string{"", "", "", ""}},
+	} {
+		chosen := interpreters(Options{Interpreter: tt.with, NoCache: true}, tt.files)
+		var got []string
+		for _, f := range mixed {
+			got = append(got, chosen(f))
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%q for %q: %q, want %q", tt.with, tt.files, got, tt.want)
+		}
+	}
+}
+
+// TestManyAgain: of eight tests the first starts once for longer than its share of --time, and runs again with what the others have left; one whose
+// start never ends does so once more, and has no result.
+func TestManyAgain(t *testing.T) {
+	took := map[string][]time.Duration{} // the shares that a test was given
+	var stdout, stderr bytes.Buffer
+	m := many{o: Options{Time: time.Hour, Out: t.TempDir()}, stdout: &stdout, stderr: &stderr}
+	for i := range 8 {
+		m.tests = append(m.tests, &one{Test: fmt.Sprintf("t.py::test_%d", i)})
+	}
+	m.runs = func(_ context.Context, o Options, stdout, stderr io.Writer) int {
+		took[o.Test] = append(took[o.Test], o.Time)
+		if o.Test == "t.py::test_3" || o.Test == "t.py::test_0" && len(took[o.Test]) == 1 {
+			fmt.Fprintln(stderr, "symchef: importing and setting up the test took longer than 7.5m"+startTookLonger)
+			return StatusUsage
+		}
+		o.OnShown(rundir.Summary{})
+		return StatusOK
+	}
+	if status := m.run(context.Background(), time.Now().Add(m.o.Time)); status != StatusUsage {
+		t.Errorf("status %d", status)
+	}
+	for i, test := range m.tests {
+		shares := took[test.Test]
+		if want := map[int]int{0: 2, 3: 2}[i]; want == 0 && len(shares) != 1 || want > 0 && (len(shares) != want || shares[1] < 2*shares[0]) {
+			t.Errorf("%s had %v", test.Test, shares)
+		}
+		if (test.Summary == nil) != (i == 3) || (test.Error != "") != (i == 3) {
+			t.Errorf("%s: %v %q", test.Test, test.Summary, test.Error)
+		}
 	}
 }

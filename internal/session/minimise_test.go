@@ -33,7 +33,7 @@ func TestMinimalInputs(t *testing.T) {
 			var got []string
 			for _, k := range e.summary.Classes {
 				in := k.Inputs
-				text := describeInputs(in)
+				text := ShowInputs(testcase.Program, in)
 				if in[0].Type == testcase.TypeBytes {
 					text = "b=" + in[0].BytesHex
 				}
@@ -66,7 +66,7 @@ int main(int c, char **v) {
 	e := runIt(t, Options{Program: []string{prog}, ArgvCount: 1, ArgvLen: 4, StdinLen: 3})
 	got := map[string]string{}
 	for _, k := range e.summary.Classes {
-		got[k.Outcome.String()] = describeInputs(k.Inputs)
+		got[k.Outcome.String()] = ShowInputs(testcase.Program, k.Inputs)
 	}
 	for outcome, want := range map[string]string{
 		"ok": `argv1="" stdin="aaa"`, "crash SIGABRT": `argv1="" stdin="xaa"`, "exit 3": `argv1="aZ" stdin="aaa"`, "exit 1": `argv1="=" stdin="aaa"`,

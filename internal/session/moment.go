@@ -335,7 +335,7 @@ func (a again) moment(c context.Context, from *beginning, t testcase.Test, asks 
 	began := from.took
 	follow := func(trail *explore.Trail) (testcase.Test, bool) {
 		from.took = 0
-		trail.Unlogged, trail.Most = true, max(1, min(mostElsewhere, left.instructions))
+		trail.Unlogged, trail.Most = true, max(1, min(mostHere, left.instructions))
 		got, ended, err := from.follow(c, t.Inputs, trail)
 		take(&left.instructions, from.took)
 		if err != nil || !ended {

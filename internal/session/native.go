@@ -111,7 +111,7 @@ func (w *worker) native(c context.Context, sys *kernel.System, cfg kernel.Config
 	start := func() (ended string, err error) {
 		if ended, err = b.Run(c); atHead && err == nil {
 			atHead = false
-			r.saveHead(b.Sys, &cfg)
+			b.Sys = r.saveHead(b.Sys, &cfg)
 			ended, err = b.Run(c)
 		}
 		return ended, err
@@ -131,7 +131,7 @@ func (w *worker) native(c context.Context, sys *kernel.System, cfg kernel.Config
 	}
 	w.slow = ended == nativeboot.Slow
 	if ended != "" && r.prog != nil && c.Err() == nil && !w.slow { // the machine has its own bound
-		r.prog.say("native boot: %s; the machine goes on", ended)
+		once("native boot: "+ended+"; the machine goes on", func(line string) { r.prog.say("%s", line) })
 	}
 	return sys, err
 }

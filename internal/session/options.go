@@ -15,6 +15,7 @@ import (
 	"symchef/internal/rundir"
 	"symchef/internal/solver"
 	"symchef/internal/testcase"
+	"symchef/internal/timeline"
 )
 
 // Options are the settings of a run. Zero limits mean none.
@@ -22,6 +23,7 @@ type Options struct {
 	Out              string
 	Time             time.Duration // of the exploration, wall clock
 	Instructions     uint64
+	Turn             uint64 // instructions after which the run rests; it bounds no path, as Instructions does
 	MaxPaths         int
 	MaxMemory        uint64        // bytes of this process
 	Workers          int           // that explore in parallel; 0 means 1
@@ -41,6 +43,7 @@ type Options struct {
 	JSON             bool
 	Progress         string // auto, plain, none
 	NoCache          bool   // neither read nor write boot snapshots
+	CPU              string // of CPUs: the processor that programs see; "" is v2
 	Boot             string // of Boots: how the interpreter starts; "" is BootAuto
 	CacheDir         string // of boot snapshots; "" is the user's cache folder
 	Fallback         string // path of a SAT solver with CaDiCaL's options, for queries beyond the budget; "" is none
@@ -67,6 +70,8 @@ type Options struct {
 	OnShown func(rundir.Summary)
 	// OnSeveral is called with the names of the tests where Test names a file that has several; nil: that is an error.
 	OnSeveral func(names []string)
+	// Trace is where it is written what the run does and when; nil: nowhere.
+	Trace *timeline.Log
 	// Test is PATH[::NAME]; or Program is an argument vector.
 	Test    string
 	Program []string
@@ -111,8 +116,8 @@ const (
 	// pathShare is what part of a run's instructions one path may take; leastPathInstructions it always may.
 	pathShare             = 8
 	leastPathInstructions = 16_000_000
-	// bootShare is how many times as many instructions as a path the start of an interpreter, the import and the set-up of a test may take: R and jsonlite
-	// take 4,500,000,000. What has computed natively for nativeLimit may take as many as a path in the machine.
+	// bootShare is how many times as many instructions as a path the start of an interpreter, the import and the set-up of a test may take: with libraries that
+	// is up to 4,500,000,000. What has computed natively for nativeLimit may take as many as a path in the machine.
 	bootShare = 8
 )
 
@@ -144,7 +149,7 @@ func (o *Options) vain() uint64 {
 	return uint64(max(o.Workers, 1)) * cmp.Or(o.Vain, mostVain*solver.DefaultBudget/cmp.Or(o.SolverBudget, solver.DefaultBudget))
 }
 
-// leastMemory is the memory that a path gets even where it is more than a fourth of MaxMemory, in bytes: what Python takes to begin.
+// leastMemory is the memory that a path gets even where it is more than a fourth of MaxMemory, in bytes: what an interpreter takes to begin (as in Python).
 const leastMemory = 24 << 20
 
 // Named is a symbolic input of a program that has a name.

@@ -85,7 +85,7 @@ func agree(t *testing.T, r *rand.Rand, schedules int, cwd string, argv []string)
 }
 
 // orderOps are kinds of steps that meet, of testdata/tasks.c.
-var orderOps = []string{"wrbcszaxltopqQfgdPEXCDSWhuy", "dbpqaQs", "bafgdu", "pqQPEXCd", "SWslbdA", "pBRqHLdQ", "eidb", "IkdcXbP", "mMvjJdb", "FGdlU", "nNTUdwr", "VYOfgudh",
+var orderOps = []string{"wrbcszaxltopqQfgdPEXCDSWhuy", "dbpqaQs", "bafgdu", "pqQPEXCd", "SWslbdA", "SWrwbSWd", "SWSWAbrz", "pBRqHLdQ", "eidb", "IkdcXbP", "mMvjJdb", "FGdlU", "nNTUdwr", "VYOfgudh",
 	"pqdbwrUN", "ZdoUKNb", "wrbcszaxltopqQfgdPEXCDSWhuyBRHLeiIkmMvjJAFGnNTUKVYOZ"}
 
 // Random tasks, under random schedules.
@@ -129,14 +129,22 @@ func TestOrderOracle(t *testing.T) {
 // Programs that were once called in order though their outcomes differ.
 func TestOrderFound(t *testing.T) {
 	bin := compile(t, "testdata/tasks.c", "-O1", "-pthread", "-w")
-	r := rand.New(rand.NewPCG(1, 0))
 	for name, argv := range map[string][]string{
 		"a poll that waits for ever for what another task has taken":         {"f", "E0", "p1Q1"},
 		"memory that another task has taken away, and advice":                {"t", "b3j1j1v1m2", "v2"},
 		"a read that waits for ever, or not at all as another task has said": {"t", "R3Q0L3d1", "L0L3p2"},
+		// The same for semaphores, made by hand.
+		"a semaphore that another task might have posted first": {"t", "d9d9d9d9d9d9w0S0", "W0r0", "S0"},
+		"a semaphore that two have posted, one of them taken":   {"t", "d9d9d9d9d9d9w0S0", "S0", "W0r0"},
+		"a semaphore of processes, posted by two":               {"f", "d9d9d9d9d9d9s0S0", "W0z0", "S0"},
+		"a semaphore that was posted before":                    {"t", "S0d9d9d9w0S0", "W0r0"},
+		"a semaphore that two take":                             {"t", "S0d9d9S0", "W0d1b0S1", "W0d9S1", "W1c0"},
+		"a semaphore that is tried":                             {"t", "d9d9d9d9S0", "A0"},
+		"a semaphore that is taken, and tried":                  {"t", "d9d9d9d9S0S0", "W0", "A0"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
-			if _, differ := agree(t, r, 40, t.TempDir(), append([]string{bin}, argv...)); !differ {
+			r := rand.New(rand.NewPCG(1, 0))
+			if _, differ := agree(t, r, 200, t.TempDir(), append([]string{bin}, argv...)); !differ {
 				t.Errorf("%q: one outcome: the test shows nothing", argv)
 			}
 		})
@@ -173,11 +181,13 @@ static void handler(int s) { n++; }
 #define CHILD if (!fork())
 `
 
-// orders are programs and what must be said of their schedules: nothing, or parts of the two places.
-var orders = []struct {
+// ordering is a program and what must be said of its schedules: nothing, or parts of the two places.
+type ordering struct {
 	name, before, main string
 	want               []string
-}{
+}
+
+var orders = []ordering{
 	{"one task", "", `n = c;`, nil},
 	{"two threads, each with its own", `THREADS(for (int i = 0; i < 50; i++) two[k]++; near[k] = k)`, `threads();`, nil},
 	{"a counter without a lock", `THREADS(for (int i = 0; i < 50; i++) n++)`, `threads();`, []string{" f order.c:", "(task 1001)", "(task 1002)"}},
@@ -237,7 +247,7 @@ var orders = []struct {
 		CHILD { m[5] = 1; _exit(0); } pread(f, near, 1, 6); wait(0);`, nil},
 	{"a folder of two threads", `static void *g(void *a) { chdir("/"); return 0; }`, `pthread_t t; pthread_create(&t, 0, g, 0); n = access("order-z", F_OK); pthread_join(t, 0);`, []string{"chdir of what its process has", "what its process has"}},
 	{"a descriptor that another thread closes", `static void *g(void *a) { close(p[1]); return 0; }`, `pipe(p); pthread_t t; pthread_create(&t, 0, g, 0); n = write(p[1], "x", 1); pthread_join(t, 0);`, []string{"a descriptor"}},
-	{"a semaphore", `static sem_t s; static void *g(void *a) { n = 5; sem_post(&s); return 0; }`, `sem_init(&s, 0, 0); pthread_t t; pthread_create(&t, 0, g, 0); sem_wait(&s); n++; pthread_join(t, 0);`, []string{"(task 1000)", "(task 1001)"}},
+	{"a semaphore", `static sem_t s; static void *g(void *a) { n = 5; sem_post(&s); return 0; }`, `sem_init(&s, 0, 0); pthread_t t; pthread_create(&t, 0, g, 0); sem_wait(&s); n++; pthread_join(t, 0);`, nil},
 	{"a program of a child of threads", `static void *g(void *a) { n = 1; return 0; }`, `pthread_t t; pthread_create(&t, 0, g, 0); if (!vfork()) { n = 2; execl("/bin/true", "true", (char *)0); _exit(1); } wait(0); pthread_join(t, 0);`, []string{"order.c:"}},
 	{"copies of a file", "", `CHILD { _exit(0); } int f = open("/etc/passwd", O_RDONLY), g = open("order-c", O_CREAT | O_WRONLY, 0644); copy_file_range(f, 0, g, 0, 10, 0); wait(0);`, []string{"copy_file_range"}},
 	{"two programs that read the same file, any waited for", "", `for (int i = 0; i < 2; i++) CHILD { int f = open("/etc/passwd", O_RDONLY); read(f, near, 1); close(f); _exit(0); } while (wait(0) > 0);`, []string{"wait for a child"}},
@@ -252,7 +262,7 @@ var orders = []struct {
 		signal(SIGCHLD, handler); sigprocmask(SIG_UNBLOCK, &s, 0);`, []string{"SIGCHLD"}},
 	{"SIGCHLD that is looked for", "", `sigset_t s; sigemptyset(&s); sigaddset(&s, SIGCHLD); sigprocmask(SIG_BLOCK, &s, 0); CHILD _exit(0); sigpending(&s); n = sigismember(&s, SIGCHLD); wait(0);`, []string{"SIGCHLD", "process 1001"}},
 	{"SIGCHLD that is looked for after the child", "", `sigset_t s; sigemptyset(&s); sigaddset(&s, SIGCHLD); sigprocmask(SIG_BLOCK, &s, 0); CHILD _exit(0); wait(0); sigpending(&s); n = sigismember(&s, SIGCHLD);`, nil},
-	{"SIGCHLD that is waited for", "", `sigset_t s; sigemptyset(&s); sigaddset(&s, SIGCHLD); sigprocmask(SIG_BLOCK, &s, 0); CHILD _exit(0); n = sigwaitinfo(&s, 0); wait(0);`, []string{"SIGCHLD", "process 1000", "process 1001"}},
+	{"SIGCHLD that is waited for", "", `sigset_t s; sigemptyset(&s); sigaddset(&s, SIGCHLD); sigprocmask(SIG_BLOCK, &s, 0); CHILD _exit(0); n = sigwaitinfo(&s, 0); wait(0);`, nil},
 	{"a child that nobody need wait for", "", `signal(SIGCHLD, SIG_IGN); CHILD _exit(0); n = waitpid(-1, 0, WNOHANG);`, []string{"wait for a child", "process 1001"}},
 	{"a segment that a child looks at", "", `int i = shmget(IPC_PRIVATE, 4096, 0600); struct shmid_ds d; CHILD { shmctl(i, IPC_STAT, &d); _exit(d.shm_nattch); } wait(0); shmctl(i, IPC_RMID, 0);`, nil},
 	{"a segment that one attaches and another looks at", "", `int i = shmget(IPC_PRIVATE, 4096, 0600); struct shmid_ds d; CHILD { shmat(i, 0, 0); _exit(0); } shmctl(i, IPC_STAT, &d); n = d.shm_nattch; wait(0); shmctl(i, IPC_RMID, 0);`, []string{"shm", "process 1000", "process 1001"}},
@@ -327,12 +337,11 @@ var orders = []struct {
 	{"a thread that sleeps until it is late", `#include <time.h>
 		static void *g(void *a) { for (time_t t = time(0) + 2; time(0) < t;) usleep(1000); write(1, "x", 1); return 0; }`, `pthread_t t; pthread_create(&t, 0, g, 0);`, []string{"the end of process 1000", "what process 1000 does then"}},
 	{"a thread that has written before it sleeps", `static void *g(void *a) { write(1, "x", 1); for (;;) usleep(1000); }`, `pthread_t t; pthread_create(&t, 0, g, 0); usleep(5000);`, []string{"the end of process 1000", "task 1001"}},
-	{"a thread that sleeps, and a signal that it may get", `static void *g(void *a) { for (;;) usleep(1000); }`, `signal(SIGALRM, handler); pthread_t t; pthread_create(&t, 0, g, 0); alarm(1);`, []string{"the end of process 1000", "what process 1000 does then"}},
+	{"a thread that sleeps, and a signal that it may get", `static void *g(void *a) { for (;;) usleep(1000); }`, `signal(SIGALRM, handler); pthread_t t; pthread_create(&t, 0, g, 0); alarm(1);`, []string{"a timer's SIGALRM, set to 1s", "what process 1000 does when it comes"}},
 	{"advice about memory that another thread has taken away", `static char *m; static void *g(void *a) { munmap(m, 4096); return 0; }`, `m = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); pthread_t t; pthread_create(&t, 0, g, 0); usleep(5000); n = madvise(m, 4096, MADV_DONTNEED); pthread_join(t, 0);`, []string{"munmap", "madvise"}},
 	{"protection of memory that another thread has taken away", `static char *m; static void *g(void *a) { munmap(m, 4096); return 0; }`, `m = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); pthread_t t; pthread_create(&t, 0, g, 0); usleep(5000); n = mprotect(m, 4096, PROT_READ); pthread_join(t, 0);`, []string{"munmap", "mprotect"}},
 	{"a mapping of a descriptor that another thread closes", `static void *g(void *a) { close(two[0]); return 0; }`, `two[0] = open("/etc/passwd", O_RDONLY); pthread_t t; pthread_create(&t, 0, g, 0); n = mmap(0, 4096, PROT_READ, MAP_PRIVATE, two[0], 0) == MAP_FAILED; pthread_join(t, 0);`, []string{"a descriptor"}},
-	{"a timer that runs out while the program computes", "#include <sys/time.h>", `signal(SIGALRM, handler); ualarm(900, 0); for (volatile int i = 0; i < 500000; i++) ;`, []string{"a timer's SIGALRM", "what the process does when it comes"}},
-	{"a timer that is waited for", "", `signal(SIGALRM, handler); ualarm(900, 0); pause();`, nil},
+	{"a timer that runs out while the program computes", "#include <sys/time.h>", `signal(SIGALRM, handler); ualarm(900, 0); for (volatile int i = 0; i < 500000; i++) ;`, []string{"a timer's SIGALRM, set to 900µs", "what process 1000 does when it comes"}},
 	{"a lock that may not be got", `THREADS(pthread_mutex_lock(&lock); if (k) for (;;) pause(); pthread_mutex_unlock(&lock))`, `alarm(1); threads();`, []string{"(task 1001)", "(task 1002)"}},
 	{"fstat of a file that is written", `#include <sys/stat.h>`, `struct stat s; int f = open("order-f", O_CREAT | O_TRUNC | O_RDWR, 0600); CHILD { write(f, "abc", 3); _exit(0); } fstat(f, &s); n = s.st_size; wait(0);`, []string{"order-f by process 1000", "order-f by process 1001"}},
 	{"fstat of a file that is written by another open file", `#include <sys/stat.h>`, `struct stat s; int f = open("order-f", O_CREAT | O_TRUNC | O_RDWR, 0600); CHILD { write(open("order-f", O_WRONLY | O_APPEND), "abc", 3); _exit(0); } fstat(f, &s); n = s.st_size; wait(0);`, []string{"order-f by process 1000", "order-f by process 1001"}},
@@ -358,37 +367,66 @@ var orders = []struct {
 		static void *g(void *a) { struct itimerval v = {{0, 0}, {100, 0}}; setitimer(ITIMER_VIRTUAL, &v, 0); return 0; }`, `struct itimerval v; pthread_t t; pthread_create(&t, 0, g, 0); getitimer(ITIMER_VIRTUAL, &v); n = v.it_value.tv_sec; pthread_join(t, 0);`, []string{"setitimer", "getitimer"}},
 	{"an option of a socket", "", `int v = 1; socklen_t l = sizeof v; socketpair(AF_UNIX, SOCK_STREAM, 0, p); CHILD { setsockopt(p[0], SOL_SOCKET, SO_KEEPALIVE, &v, sizeof v); _exit(0); } getsockopt(p[0], SOL_SOCKET, SO_KEEPALIVE, &v, &l); n = v; wait(0);`, []string{"setsockopt of a socket", "getsockopt of a socket"}},
 	{"a socket that is asked for its type", "", `int v; socklen_t l = sizeof v; socketpair(AF_UNIX, SOCK_STREAM, 0, p); CHILD { write(p[1], "x", 1); _exit(0); } getsockopt(p[0], SOL_SOCKET, SO_TYPE, &v, &l); read(p[0], near, 1); wait(0);`, nil},
+	{"what a thread returns", `static void *g(void *a) { return (void *)(long)(c + 1); }`, `pthread_t t; void *r; pthread_create(&t, 0, g, 0); pthread_join(t, &r); n = (long)r;`, nil},
+	{"memory that two threads allocate", `THREADS(char *m = malloc(50); m[0] = k; free(m))`, `threads();`, nil},
+	{"variables of threads", `static __thread int mine; THREADS(mine = k; two[k] = mine)`, `threads();`, nil},
+	{"a pipe from thread to thread", `static void *g(void *a) { char b; read(p[0], &b, 1); n++; return 0; }`, `pipe(p); pthread_t t; pthread_create(&t, 0, g, 0); n = 4; write(p[1], "x", 1); pthread_join(t, 0); `, nil},
+	{"three children, each waited for", "", `int k[3]; for (int i = 0; i < 3; i++) if (!(k[i] = fork())) _exit(i); for (int i = 0; i < 3; i++) { int s; waitpid(k[i], &s, 0); n += WEXITSTATUS(s); }`, nil},
+	{"popen", "", `FILE *f = popen("echo hi", "r"); char b[10]; fgets(b, 10, f); pclose(f);`, nil},
+	{"questions and answers by semaphores", `static sem_t s; static sem_t u; static void *g(void *a) { for (int i = 0; i < 3; i++) { sem_wait(&s); n *= 2; sem_post(&u); } return 0; }`, `sem_init(&s, 0, 0); sem_init(&u, 0, 0); pthread_t t; pthread_create(&t, 0, g, 0); for (int i = 0; i < 3; i++) { n++; sem_post(&s); sem_wait(&u); } pthread_join(t, 0); `, nil},
+	{"a semaphore that was posted before it is waited for", `static sem_t s; static void *g(void *a) { n = 5; sem_post(&s); return 0; }`, `sem_init(&s, 0, 0); pthread_t t; pthread_create(&t, 0, g, 0); usleep(5000); sem_wait(&s); n++; pthread_join(t, 0); `, nil},
+	{"a semaphore that counts two threads", `static sem_t s; THREADS(two[k] = 1; sem_post(&s))`, `sem_init(&s, 0, 0); pthread_t t[2]; for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, f, (void *)i); usleep(5000); sem_wait(&s); sem_wait(&s); n = two[0] + two[1]; for (int i = 0; i < 2; i++) pthread_join(t[i], 0);`, nil},
+	{"a semaphore of a detached thread", `static sem_t s; static void *g(void *a) { n = 5; sem_post(&s); for (;;) pause(); return 0; }`, `sem_init(&s, 0, 0); pthread_t t; pthread_create(&t, 0, g, 0); pthread_detach(t); sem_wait(&s); n++;`, nil},
+	{"a semaphore of two processes", "", `sem_t *s = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); int *m = (int *)(s + 1); sem_init(s, 1, 0); CHILD { *m = 7; sem_post(s); _exit(0); } sem_wait(s); n = *m; wait(0);`, nil},
+	{"a queue with a semaphore", `static sem_t s; static int q[8]; static void *g(void *a) { for (int i = 0; i < 5; i++) { q[i] = i; sem_post(&s); } return 0; }`, `sem_init(&s, 0, 0); pthread_t t; pthread_create(&t, 0, g, 0); for (int i = 0; i < 5; i++) { sem_wait(&s); n += q[i]; } pthread_join(t, 0); `, nil},
+	{"a semaphore that starts with one", `static sem_t s; static void *g(void *a) { n = 5; sem_post(&s); return 0; }`, `sem_init(&s, 0, 1); pthread_t t; pthread_create(&t, 0, g, 0); sem_wait(&s); n++; pthread_join(t, 0); `, []string{" main order.c:", " g order.c:"}},
+	{"a write behind a semaphore", `static sem_t s; static void *g(void *a) { sem_post(&s); n = 5; return 0; }`, `sem_init(&s, 0, 0); pthread_t t; pthread_create(&t, 0, g, 0); sem_wait(&s); n++; pthread_join(t, 0); `, []string{" main order.c:", " g order.c:"}},
+	{"a semaphore that is waited for in vain, for a time", `#include <time.h>
+		static sem_t s; static void *g(void *a) { sem_post(&s); return 0; }`, `sem_init(&s, 0, 0); struct timespec d; clock_gettime(CLOCK_REALTIME, &d); pthread_t t; pthread_create(&t, 0, g, 0); n = sem_timedwait(&s, &d); pthread_join(t, 0); `, []string{"sem_post"}},
+	{"the value of a semaphore", `static sem_t s; static void *g(void *a) { sem_post(&s); return 0; }`, `sem_init(&s, 0, 0); pthread_t t; pthread_create(&t, 0, g, 0); sem_getvalue(&s, (int *)&n); pthread_join(t, 0); `, []string{"sem_post", "sem_getvalue"}},
+	{"a semaphore as a lock", `static sem_t s; THREADS(sem_wait(&s); n = 2 * n + k; sem_post(&s))`, `sem_init(&s, 0, 1); threads();`, []string{"sem_wait"}},
+	{"the first of two that post", `static sem_t s; THREADS(two[k] = 1; sem_post(&s))`, `sem_init(&s, 0, 0); pthread_t t[2]; for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, f, (void *)i); sem_wait(&s); n = two[0]; for (int i = 0; i < 2; i++) pthread_join(t[i], 0);`, []string{"(task 100"}},
+	{"a condition variable", `static pthread_cond_t v = PTHREAD_COND_INITIALIZER; static int ready; static void *g(void *a) { pthread_mutex_lock(&lock); n = 5; ready = 1; pthread_cond_signal(&v); pthread_mutex_unlock(&lock); return 0; }`, `pthread_t t; pthread_create(&t, 0, g, 0); pthread_mutex_lock(&lock); while (!ready) pthread_cond_wait(&v, &lock); n++; pthread_mutex_unlock(&lock); pthread_join(t, 0); `, []string{"(task 1000)", "(task 1001)"}},
+	{"a flag that is waited for", `static void *g(void *a) { n = 5; atomic_store(&shared, 1); return 0; }`, `pthread_t t; pthread_create(&t, 0, g, 0); while (!atomic_load(&shared)); n++; pthread_join(t, 0); `, []string{" main order.c:", " g order.c:"}},
+	{"a barrier", `static pthread_barrier_t b; THREADS(two[k] = 1; pthread_barrier_wait(&b); near[k] = two[!k])`, `pthread_barrier_init(&b, 0, 2); threads();`, []string{"pthread_barrier_wait"}},
+	{"what is done once", `static pthread_once_t o; static void init(void) { n = 3; } THREADS(pthread_once(&o, init); two[k] = n)`, `threads();`, []string{"(task 1001)"}},
+	{"two pipes that are polled", "", `int q[2]; pipe(p); pipe(q); int k = fork(); if (!k) { write(p[1], "out", 3); write(q[1], "err", 3); _exit(0); } close(p[1]); close(q[1]); char b[8]; struct pollfd l[2] = {{p[0], POLLIN}, {q[0], POLLIN}}; for (int left = 2; left;) { poll(l, 2, -1); for (int i = 0; i < 2; i++) if (l[i].fd >= 0 && l[i].revents && read(l[i].fd, b, 8) <= 0) l[i].fd = -1, left--; } waitpid(k, 0, 0);`, []string{"poll of a pipe"}},
 	{"how much a pipe may hold", "", `pipe(p); CHILD { fcntl(p[0], F_SETPIPE_SZ, 1 << 18); _exit(0); } n = fcntl(p[0], F_GETPIPE_SZ); wait(0);`, []string{"fcntl of a descriptor by process 1000", "fcntl of a descriptor by process 1001"}},
 }
 
 // What is said of programs with several tasks.
 func TestOrder(t *testing.T) {
 	for _, x := range orders {
-		t.Run(strings.ReplaceAll(x.name, " ", "-"), func(t *testing.T) {
-			src := filepath.Join(t.TempDir(), "order.c")
-			text := orderHead + x.before + "\nint main(void) {\n\tif (read(0, &c, 1) != 1) return 9;\n\t" + x.main + "\n\treturn c == 'x';\n}\n"
-			if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			bin := compile(t, src, "-g", "-O1", "-pthread", "-w")
-			e := runIt(t, Options{Program: []string{bin}, StdinLen: 1, NoReplay: true})
-			why := strings.Join(e.summary.WhyNotExhausted, "\n")
-			if len(x.want) == 0 {
-				if !e.summary.Exhausted {
-					t.Errorf("not exhausted: %s", why)
-				}
-				return
-			}
-			if !strings.Contains(why, "one schedule of several: ") || len(e.summary.WhyNotExhausted) != 1 {
-				t.Errorf("%q", e.summary.WhyNotExhausted)
-			}
-			for _, part := range x.want {
-				if !strings.Contains(why, part) {
-					t.Errorf("no %q in %s", part, why)
-				}
-			}
-		})
+		x.test(t)
 	}
+}
+
+// test compiles and runs the program.
+func (x ordering) test(t *testing.T) {
+	t.Run(strings.ReplaceAll(x.name, " ", "-"), func(t *testing.T) {
+		src := filepath.Join(t.TempDir(), "order.c")
+		text := orderHead + x.before + "\nint main(void) {\n\tif (read(0, &c, 1) != 1) return 9;\n\t" + x.main + "\n\treturn c == 'x';\n}\n"
+		if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		bin := compile(t, src, "-g", "-O1", "-pthread", "-w")
+		e := runIt(t, Options{Program: []string{bin}, StdinLen: 1, NoReplay: true})
+		why := strings.Join(e.summary.WhyNotExhausted, "\n")
+		if len(x.want) == 0 {
+			if !e.summary.Exhausted {
+				t.Errorf("not exhausted: %s", why)
+			}
+			return
+		}
+		if !strings.Contains(why, "one schedule of several: ") || len(e.summary.WhyNotExhausted) != 1 {
+			t.Errorf("%q", e.summary.WhyNotExhausted)
+		}
+		for _, part := range x.want {
+			if !strings.Contains(why, part) {
+				t.Errorf("no %q in %s", part, why)
+			}
+		}
+	})
 }
 
 // The same of tests in Python: processes that are waited for are in order, threads take the interpreter's lock in the order of one schedule.
@@ -397,6 +435,7 @@ func TestOrderPython(t *testing.T) {
 	for name, x := range map[string]struct{ body, want string }{
 		"fork":       {"    r, w = os.pipe()\n    if os.fork() == 0:\n        os.write(w, b'child'); os._exit(0)\n    got = os.read(r, 5); os.wait()\n", ""},
 		"subprocess": {"    got = subprocess.run(['/bin/echo', 'x'], stdout=subprocess.PIPE).stdout\n", ""},
+		"captured":   {"    got = subprocess.run(['/bin/echo', 'x'], capture_output=True).stdout\n", "poll of a pipe"}, // which of the two pipes has something first
 		"system":     {"    os.system('true')\n", ""},
 		"popen":      {"    p = os.popen('echo a'); p.read(); p.close()\n", ""},
 		"metadata":   {"    f = open('order-py', 'w')\n    if os.fork() == 0:\n        os.write(f.fileno(), b'abc'); os._exit(0)\n    got = os.fstat(f.fileno()).st_size; os.wait()\n", "order-py"},

@@ -116,6 +116,8 @@ func (p *places) location(pc uint64) high.Location {
 	}
 	l := high.Location{Source: fmt.Sprintf("%#x", pc)}
 	switch at := p.symbol(pc - p.at); {
+	case at.function == "" && p.holds(at.offset):
+		l.Source = fmt.Sprintf("%s+%#x", p.base, at.offset)
 	case at.function == "":
 	case p.line(pc-p.at, &at):
 		l.File, l.Line = at.file, at.line
@@ -125,6 +127,11 @@ func (p *places) location(pc uint64) high.Location {
 	}
 	p.known[pc] = l
 	return l
+}
+
+// holds reports whether the file is loaded at pc, a link address.
+func (p *places) holds(pc uint64) bool {
+	return p.file != nil && slices.ContainsFunc(p.file.Progs, func(h *elf.Prog) bool { return h.Type == elf.PT_LOAD && h.Vaddr <= pc && pc < h.Vaddr+h.Memsz })
 }
 
 // symbol is the function at pc, a link address, as the symbols tell it.

@@ -38,6 +38,9 @@ func (r *run) premises(replayed bool, err, repErr error) []held {
 	if replayed && r.sum.Replay.NotReplayed > 0 && r.timed.Err() != nil {
 		broken = append(broken, r.overdue())
 	}
+	if r.meanwhile != nil {
+		broken = append(broken, r.meanwhile.Error()+" since the run began")
+	}
 	if repErr != nil { // a replay afterwards may work
 		broken = append(broken, firstLine(repErr.Error()))
 	}
@@ -88,7 +91,7 @@ func stillRunning(p explore.Running, cwd string) string {
 func (r *run) given() (out []string) {
 	for why, n := range r.dropped() {
 		if n > 1 {
-			why = fmt.Sprintf("%s (%d times)", why, n)
+			why = fmt.Sprintf("%s (%s)", why, count(int(n), "time"))
 		}
 		out = append(out, why)
 	}

@@ -25,6 +25,7 @@ const (
 	maxClasses  = 40
 	maxFrames   = 8
 	maxInputs   = 80
+	maxExample  = 1000 // inputs of a finding: they are copied
 	maxOutcome  = 160
 	maxColumn   = 72
 )
@@ -32,8 +33,12 @@ const (
 // print writes what was found, what was not explored and why, and what to type next.
 func (r *run) print(w io.Writer, rep *replay.Report) {
 	s := &r.sum
-	fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("%s on %s %s", s.Test, s.Interpreter.Path, s.Interpreter.Version)))
-	printFindings(w, s.Findings, s.Target.Cwd)
+	fmt.Fprintln(w, testcase.Visible(strings.TrimSpace(fmt.Sprintf("%s on %s %s", s.Test, s.Interpreter.Path, s.Interpreter.Version))))
+	again := "" // a report of one test is followed by what to type next
+	if r.o.Brief {
+		again = r.w.Dir()
+	}
+	printFindings(w, s.Findings, s.Target, again)
 	if r.o.Brief {
 		if !s.Exhausted {
 			WriteExhausted(w, s, r.w.Dir())
@@ -43,10 +48,10 @@ func (r *run) print(w io.Writer, rep *replay.Report) {
 		}
 		return
 	}
-	printClasses(w, s.Classes, s.Target.Cwd, r.w.Dir())
-	fmt.Fprintf(w, "%s (%d failing) from %s%s in %.1f s; %d infeasible, %d pruned; %d solver queries, %.0f%% answered without a back end\n",
+	printClasses(w, s.Classes, s.Target, r.w.Dir())
+	fmt.Fprintf(w, "%s (%d failing) from %s%s in %.1f s; %d infeasible, %d pruned; %s, %.0f%% answered without a back end\n",
 		count(s.Tests.Total(), "test case"), s.Failing(), highPaths(s.Paths.High), count(s.Paths.Low, "low-level path"), s.ElapsedS, s.Paths.Infeasible, s.Paths.Pruned,
-		s.Solver.Queries, 100*float64(s.Solver.AnsweredWithoutBackend)/max(float64(s.Solver.Queries), 1))
+		counts(int(s.Solver.Queries), "solver query", "solver queries"), 100*float64(s.Solver.AnsweredWithoutBackend)/max(float64(s.Solver.Queries), 1))
 	if g := s.Merging; g != nil {
 		fmt.Fprintf(w, "merged: branches %d, in %s instead of forking; not merged: %s\n", g.Branches, count(g.Merges, "state"), reasons(g.Forked))
 	}
@@ -86,27 +91,53 @@ func shellWord(s string) string {
 	if strings.HasPrefix(s, "-") {
 		s = "./" + s
 	}
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) { // a shell's word that no terminal acts on
+		var b strings.Builder
+		for _, c := range []byte(s) {
+			if c < ' ' || c >= 0x7f || c == '\'' || c == '\\' {
+				fmt.Fprintf(&b, "\\%03o", c)
+			} else {
+				b.WriteByte(c)
+			}
+		}
+		return "$'" + b.String() + "'"
+	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// printFindings writes each finding: how it ended, the smallest input that shows it, where, and how it came there.
-func printFindings(w io.Writer, findings []rundir.Finding, cwd string) {
+// printFindings writes each finding: how it ended, the smallest input that shows it, where, how it came there, and, unless dir is empty, the command that
+// replays it from that run directory.
+func printFindings(w io.Writer, findings []rundir.Finding, target testcase.Target, dir string) {
+	cwd := target.Cwd
 	if len(findings) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s:\n\n", count(len(findings), "finding"))
+	unconfirmed := 0
+	for _, f := range findings {
+		unconfirmed += last(f.Refuted)
+	}
+	fmt.Fprintf(w, "\n%s%s:\n\n", count(len(findings), "finding"), notConfirmed(unconfirmed, len(findings)))
 	for i, f := range findings {
+		mark := "!?"[last(f.Refuted):][:1]
 		if i >= maxFindings {
-			fmt.Fprintf(w, "! %s  %s  at %s\n", cut(showOutcome(f.Outcome, cwd), maxColumn), showExample(f.Example), cmp.Or(showPlace(f.Site, cwd), "a place that is not told"))
+			fmt.Fprintf(w, "%s %s  %s  at %s%s\n", mark, cut(showOutcome(f.Outcome, cwd), maxColumn), showExample(target.Kind, f.Example), cmp.Or(showPlace(f.Site, cwd), "a place that is not told"), replayLine("  ", dir, f.Test))
 			continue
 		}
-		fmt.Fprintf(w, "! %s\n", cut(showOutcome(f.Outcome, cwd), maxOutcome))
-		fmt.Fprintf(w, "    %s\n", showExample(f.Example))
+		fmt.Fprintf(w, "%s %s\n", mark, cut(showOutcome(f.Outcome, cwd), maxOutcome))
+		if v := f.Refuted; v != nil {
+			fmt.Fprintf(w, "    not confirmed, %s: %s\n", v.Verdict, cut(v.Why, maxOutcome))
+		}
+		fmt.Fprintf(w, "    %s\n", showExample(target.Kind, f.Example))
+		if f.Values != "" {
+			fmt.Fprintf(w, "    with %s\n", cut(f.Values, maxExample))
+		}
 		switch f.SiteFrom {
 		case rundir.FromFrames:
 			fmt.Fprintf(w, "    at %s\n", showPlace(f.Site, cwd))
 		case rundir.FromLoop:
 			fmt.Fprintf(w, "    in the loop at %s\n", showPlace(f.Site, cwd))
+		case rundir.FromStep:
+			fmt.Fprintf(w, "    it never leaves %s\n", showPlace(f.Site, cwd))
 		case rundir.FromDecision:
 			fmt.Fprintf(w, "    where it happened is not told; the last decision before it was at %s\n", showPlace(f.Site, cwd))
 		default:
@@ -115,11 +146,33 @@ func printFindings(w io.Writer, findings []rundir.Finding, cwd string) {
 		for _, at := range callers(f.Frames, cwd) {
 			fmt.Fprintf(w, "    from %s\n", at)
 		}
+		if line := replayLine("    ", dir, f.Test); line != "" {
+			fmt.Fprintln(w, line)
+		}
 		fmt.Fprintln(w)
 	}
 	if len(findings) > maxFindings {
 		fmt.Fprintln(w)
 	}
+}
+
+// replayLine is the command that replays a test case of the run directory dir; nothing if that is empty.
+func replayLine(before, dir, test string) string {
+	if dir == "" {
+		return ""
+	}
+	return fmt.Sprintf("%sagain: symchef replay --test %s %s", before, test, shellWord(dir))
+}
+
+// notConfirmed says of how many of so many findings replay says something else.
+func notConfirmed(n, of int) string {
+	switch {
+	case n == 0:
+		return ""
+	case n == of:
+		return ", not confirmed by replay"
+	}
+	return fmt.Sprintf(", %d of which replay does not confirm", n)
 }
 
 // showOutcome is o, whose message may begin with the path of a file below cwd, without that.
@@ -164,36 +217,38 @@ func showPlace(at, cwd string) string {
 var placeParts = regexp.MustCompile(`(?s)^(.*?):([0-9]+):?(.*)$`)
 
 // showExample is an example's inputs, its test case, and how many there are like it.
-func showExample(e rundir.Example) string {
+func showExample(kind testcase.TargetKind, e rundir.Example) string {
 	more := ""
 	if e.Tests > 1 {
 		more = fmt.Sprintf(", %d more", e.Tests-1)
 	}
-	return fmt.Sprintf("%s  (%s%s; %s)", cut(describeInputs(e.Inputs), maxInputs), e.Test, more, count(e.Paths, "path"))
+	return fmt.Sprintf("%s  (%s%s; %s)", cut(ShowInputs(kind, e.Inputs), maxExample), e.Test, more, count(e.Paths, "path"))
 }
 
 // printClasses writes a line for each class of behaviour.
-func printClasses(w io.Writer, classes []rundir.Class, cwd, dir string) {
+func printClasses(w io.Writer, classes []rundir.Class, target testcase.Target, dir string) {
 	if len(classes) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "%s of behaviour:\n", counts(len(classes), "class", "classes"))
 	width := 0
-	shown := make([]string, min(len(classes), maxClasses))
-	for i := range shown {
-		shown[i] = showOutcome(classes[i].Outcome, cwd)
+	lines := make([]string, min(len(classes), maxClasses))
+	for i := range lines {
+		lines[i] = showOutcome(classes[i].Outcome, target.Cwd)
 		if s := classes[i].Shows; s != "" {
-			shown[i] += ", " + string(s)
+			lines[i] += ", " + string(s)
 		}
-		shown[i] = cutMiddle(shown[i], maxColumn)
-		width = max(width, utf8.RuneCountInString(shown[i]))
+	}
+	shown := apart(lines, func(s string) string { return cutMiddle(s, maxColumn) }, middleAt)
+	for _, s := range shown {
+		width = max(width, utf8.RuneCountInString(s))
 	}
 	for i, c := range classes {
 		if i == maxClasses {
 			fmt.Fprintf(w, "  ... and %d more, see classes in %s/summary.json\n", len(classes)-i, dir)
 			break
 		}
-		fmt.Fprintf(w, "  %-*s  %s  (%s)\n", width, shown[i], cut(describeInputs(c.Inputs), maxInputs), count(c.Paths, "path"))
+		fmt.Fprintf(w, "  %-*s  %s  (%s)\n", width, shown[i], cut(ShowInputs(target.Kind, c.Inputs), maxInputs), count(c.Paths, "path"))
 	}
 }
 
@@ -274,24 +329,25 @@ func cutMiddle(s string, n int) string {
 	return string(r[:n-3-end]) + "..." + string(r[len(r)-end:])
 }
 
+// middleAt is cutMiddle for a text that is told from others by what it has from the byte at from on.
+func middleAt(s string, from int) string {
+	if from < maxColumn/2 {
+		return cut(s, maxColumn)
+	}
+	const begin = maxColumn / 3
+	return cut(s, begin) + strings.TrimPrefix(windowAt(s, from, maxColumn-begin+3), "...")
+}
+
 // cut makes s one line of at most n characters, safe for a terminal.
 func cut(s string, n int) string {
-	var b strings.Builder
-	for _, r := range s {
-		if q := strconv.QuoteRune(r); unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(q[1 : len(q)-1])
-		}
-	}
-	if s = b.String(); utf8.RuneCountInString(s) > n {
+	if s = testcase.Visible(s); utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:n-3]) + "..."
 	}
 	return s
 }
 
-// describeInputs is "name=value name=value".
-func describeInputs(in []testcase.Input) string {
+// ShowInputs is "name=value name=value", truths in the words of the language kind.
+func ShowInputs(kind testcase.TargetKind, in []testcase.Input) string {
 	if len(in) == 0 {
 		return "no input"
 	}
@@ -299,10 +355,13 @@ func describeInputs(in []testcase.Input) string {
 	for _, i := range in {
 		v := cmp.Or(i.Label, string(i.Value))
 		switch i.Type {
-		case testcase.TypeInt, testcase.TypeBool, testcase.TypeChoice:
+		case testcase.TypeInt, testcase.TypeChoice, testcase.TypeShape:
+		case testcase.TypeBool:
+			truth, _ := i.Bool()
+			v = emit.ShownTruth(kind, truth)
 		case testcase.TypeFloat:
 			f, _ := i.Float()
-			v = testcase.FloatText(f)
+			v = emit.ShownReal(kind, f)
 		default:
 			b, _ := i.Bytes()
 			v = strconv.Quote(string(visible(i.Type, b)))

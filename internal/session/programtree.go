@@ -9,7 +9,7 @@ import (
 )
 
 // ProgramTree is the tree of the test cases of a program: where they part, by instruction, and by function and source line where the
-// program's file says these.
+// program's file says these; in a library, by its name and function.
 func ProgramTree(r *rundir.Reader) (*high.Doc, error) {
 	tests, _, err := r.Tests()
 	if err != nil {
@@ -27,11 +27,15 @@ func ProgramTree(r *rundir.Reader) (*high.Doc, error) {
 			if d.Kind == "branch" {
 				way = map[uint64]string{0: "not taken", 1: "taken"}[uint64(d.Value)]
 			}
-			p.Steps = append(p.Steps, high.Decision{At: places.location(uint64(d.PC)), Way: way})
+			at := high.Location{Source: d.Symbol}
+			if d.Symbol == "" {
+				at = places.location(uint64(d.PC))
+			}
+			p.Steps = append(p.Steps, high.Decision{At: at, Way: way})
 		}
 		paths = append(paths, p)
 	}
 	doc := high.DocOf(paths, r.Summary.Exhausted)
-	doc.ReadSources(sourceLines)
+	doc.ReadSources(high.Syntax{}, sourceLines)
 	return doc, nil
 }

@@ -7,13 +7,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"symchef/internal/testcase"
 )
 
 // progress shows how a run goes: one live line on a terminal, plain lines on
 // request, nothing otherwise.
 type progress struct {
 	w     io.Writer
-	tty   int // descriptor of the terminal with the live line; -1: none
+	live  io.Writer // the terminal of the live line
+	tty   int       // descriptor of the terminal with the live line; -1: none
 	plain bool
 	last  time.Time
 	insns uint64
@@ -22,9 +25,13 @@ type progress struct {
 
 func newProgress(mode string, w io.Writer) *progress {
 	p := &progress{w: w, tty: -1, last: time.Now(), plain: mode == "plain"}
-	if f, ok := w.(*os.File); ok && mode == "auto" {
+	under := w
+	if s, ok := w.(*terminal); ok {
+		under = s.w
+	}
+	if f, ok := under.(*os.File); ok && mode == "auto" {
 		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
-			p.tty = int(f.Fd())
+			p.tty, p.live = int(f.Fd()), f
 		}
 	}
 	return p
@@ -76,14 +83,14 @@ func (p *progress) line(format string, args ...any) {
 	if size, err := unix.IoctlGetWinsize(p.tty, unix.TIOCGWINSZ); err == nil && size.Col > 0 {
 		text = text[:min(len(text), int(size.Col)-1)]
 	}
-	fmt.Fprint(p.w, "\r\x1b[K", text)
+	fmt.Fprint(p.live, "\r\x1b[K", testcase.Visible(text))
 	p.shown = true
 }
 
 // done clears the live line.
 func (p *progress) done() {
 	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(p.live, "\r\x1b[K")
 		p.shown = false
 	}
 }

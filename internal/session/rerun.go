@@ -36,6 +36,9 @@ func Rerun(c context.Context, dir, id string, stdout, stderr io.Writer) int {
 }
 
 func rerunAll(c context.Context, dir, id string, stdout io.Writer) (agreed, strayed int, err error) {
+	if _, err := fits(DefaultMemory, io.Discard); err != nil {
+		return 0, 0, err
+	}
 	d, err := rundir.Open(dir)
 	if err != nil {
 		return 0, 0, err
@@ -80,9 +83,9 @@ func Condition(c context.Context, dir, id string, stdout, stderr io.Writer) int 
 		}
 		if err == nil {
 			var why string
-			why, err = rerun(c, d.Summary, seen, t, func(ctx *expr.Ctx, s *state.State) { text = pathText(ctx, s, s.Sys.Stdout()) })
+			why, err = rerun(c, d.Summary, seen, t, func(w *worker, s *state.State) { text = pathText(w.ctx, s, s.Sys.Stdout()) })
 			if err == nil && why != "" {
-				err = errors.New("it cannot be executed again: " + why)
+				err = fmt.Errorf("%s cannot be executed again: %s", id, why)
 			}
 		}
 	}
@@ -91,7 +94,7 @@ func Condition(c context.Context, dir, id string, stdout, stderr io.Writer) int 
 		fmt.Fprintln(stderr, "symchef: interrupted")
 		return StatusCtrlC
 	case err != nil:
-		fmt.Fprintf(stderr, "symchef: %s: %v\n", id, err)
+		fmt.Fprintf(stderr, "symchef: %s: %v\n", dir, err)
 		return StatusUsage
 	}
 	io.WriteString(stdout, text)
@@ -99,9 +102,13 @@ func Condition(c context.Context, dir, id string, stdout, stderr io.Writer) int 
 }
 
 // rerun executes one test case from the start of its process; why says how it differs. onEnd, if not nil, sees the state at its end.
-func rerun(c context.Context, sum rundir.Summary, seen *picture, want testcase.Test, onEnd func(*expr.Ctx, *state.State)) (why string, err error) {
+func rerun(c context.Context, sum rundir.Summary, seen *picture, want testcase.Test, onEnd func(*worker, *state.State)) (why string, err error) {
+	return again{sum: sum, seed: sum.Seed, seen: seen, onEnd: onEnd}.rerun(c, want)
+}
+
+func (a again) rerun(c context.Context, want testcase.Test) (why string, err error) {
 	trail := &explore.Trail{Decisions: want.Decisions, Unproved: want.Unproved, Open: want.EndedBy != ""}
-	got, ended, err := again{sum: sum, seed: sum.Seed, seen: seen, onEnd: onEnd}.follow(c, want.Inputs, trail)
+	got, ended, err := a.follow(c, want.Inputs, trail)
 	var strayed *strayed
 	switch {
 	case errors.As(err, &strayed):
@@ -116,7 +123,7 @@ func rerun(c context.Context, sum rundir.Summary, seen *picture, want testcase.T
 		return fmt.Sprintf("path %s, recorded %s", got.PathID, want.PathID), nil
 	}
 	if d := got.Difference(want.Observation); d != nil {
-		return fmt.Sprintf("%s %s, recorded %s", d.What, d.One, d.Other), nil
+		return d.Show(Words(a.sum.Target.Kind), "recorded"), nil
 	}
 	return "", nil
 }
@@ -125,11 +132,11 @@ func rerun(c context.Context, sum rundir.Summary, seen *picture, want testcase.T
 type again struct {
 	sum     rundir.Summary
 	seed    uint64
-	seen    *picture                      // what the run was told of the host; nil: it is asked again
-	world   kernel.World                  // the zero value, and seed that of sum: as the run did
-	onEnd   func(*expr.Ctx, *state.State) // sees the state at the end; nil: nobody does
-	high    bool                          // the path in the interpreted program is followed
-	tracked bool                          // the order of tasks is, too
+	seen    *picture                    // what the run was told of the host; nil: it is asked again
+	world   kernel.World                // the zero value, and seed that of sum: as the run did
+	onEnd   func(*worker, *state.State) // sees the state at the end; nil: nobody does
+	high    bool                        // the path in the interpreted program is followed
+	tracked bool                        // the order of tasks is, too
 
 	noCache  bool   // of boot snapshots
 	cacheDir string // as in Options
@@ -137,6 +144,8 @@ type again struct {
 
 // strayed is an error of the path, which is not the one that was to be followed.
 type strayed struct{ error }
+
+func (s *strayed) Unwrap() error { return s.error }
 
 // follow executes the path of trail with inputs, which are its model. ended is false where an assumption ended the path, or trail did.
 func (a again) follow(c context.Context, inputs []testcase.Input, trail *explore.Trail) (got testcase.Test, ended bool, err error) {
@@ -240,12 +249,12 @@ func (b *beginning) follow(c context.Context, inputs []testcase.Input, trail *ex
 			*b.view = outlookOf(w.ctx, s, later)
 		}
 		if b.a.onEnd != nil {
-			b.a.onEnd(w.ctx, s)
+			b.a.onEnd(w, s)
 		}
 		return func() { ended = true }
 	}}
 	if w.r.t.desc != nil {
-		cfg.Layouts, cfg.References = w.r.t.found.Image.Layouts, w.r.t.found.Image.References
+		cfg.Layouts, cfg.References, cfg.Steps = w.r.t.found.Image.Layouts, w.r.t.found.Image.References, w.r.t.desc.Steps != ""
 	}
 	if w.x, err = explore.New(w.ctx, w.m, w.chain, cfg); err != nil {
 		return got, false, err
@@ -255,7 +264,7 @@ func (b *beginning) follow(c context.Context, inputs []testcase.Input, trail *ex
 	if b.begun {
 		move(root)
 	}
-	defer func() { b.took += root.Sys.Retired - b.root.Sys.Retired }()
+	defer func() { b.took += root.Sys.Spent() - b.root.Sys.Spent() }()
 	if err = w.x.Follow(c, root, trail); err != nil && c.Err() == nil {
 		err = &strayed{err}
 	}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"symchef/internal/device"
 	"symchef/internal/emit"
 	"symchef/internal/explore"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
-	"symchef/internal/replay"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
 )
@@ -77,13 +78,46 @@ func inputsOf(ctx *expr.Ctx, kind testcase.TargetKind, s *state.State) []testcas
 		case device.KindChoice:
 			chosen := testcase.Choice(name, int(in.Index))
 			if in.Chosen != nil {
-				chosen.Chosen = testcase.Value(in.Chosen.Eval(ctx, s.Model)).Sorted()
+				chosen.Chosen = testcase.Value(in.Chosen.Eval(ctx, s.Model)).Sorted().Short()
 				chosen.Label = emit.Shown(kind, chosen.Chosen)
+				if !emit.ShowsAll(kind, chosen.Chosen) {
+					_, most := in.Decl.Range()
+					chosen.Label += fmt.Sprintf(" (option %d of %d)", in.Index+1, most+1)
+				}
 			}
 			out = append(out, chosen)
 		}
 	}
+	for _, sh := range slices.Backward(s.Shapes) { // the numbers of those before stay
+		shape := testcase.Shape(sh.Name, slices.Clone(out[sh.First:sh.End]), piecesOf(sh.Code))
+		shape.Label = emit.ShownShape(kind, shape)
+		out = slices.Replace(out, sh.First, sh.End, shape)
+	}
 	return out
+}
+
+// piecesOf is the code of a shape as a test case has it.
+func piecesOf(code []device.Piece) (out []testcase.Piece) {
+	for _, p := range code {
+		switch p.Kind {
+		case device.PieceInput:
+			out = append(out, testcase.Piece{Part: &p.Part})
+		case device.PieceName:
+			name := testcase.Name{Path: p.Text}
+			if module, path, found := strings.Cut(p.Text, ":"); found {
+				name = testcase.Name{Path: path, Module: module}
+			}
+			out = append(out, testcase.Piece{Name: &name})
+		default:
+			out = append(out, testcase.Piece{Text: p.Text})
+		}
+	}
+	return out
+}
+
+// Words shows values in the words of the language kind.
+func Words(kind testcase.TargetKind) func(testcase.Value) string {
+	return func(v testcase.Value) string { return emit.Shown(kind, v) }
 }
 
 // programInputs evaluates symbolic standard input and arguments.
@@ -119,7 +153,7 @@ func (r *run) vacuous() string {
 	case r.workers[0].x.Usage != "":
 		return r.workers[0].x.Usage
 	case !r.hadBegin && r.why == limitTime && len(r.tests) == 0:
-		return "importing and setting up the test took longer than " + r.o.Time.String() + " (--time)"
+		return "importing and setting up the test took longer than " + brief(r.o.Time) + startTookLonger
 	case !r.hadBegin && r.why == limitOfMemory:
 		return fmt.Sprintf("--max-memory %dM is too little: it was used up before the test began", r.o.MaxMemory>>20)
 	case !r.sum.Exhausted:
@@ -129,12 +163,23 @@ func (r *run) vacuous() string {
 	return ""
 }
 
+// startTookLonger is how vacuous ends where all of --time was over before the test began.
+const startTookLonger = " (--time)"
+
+// brief is d as people want to read it: a share of --time has many digits.
+func brief(d time.Duration) string {
+	if d > time.Second {
+		d = d.Round(100 * time.Millisecond)
+	}
+	return d.String()
+}
+
 // status is the exit status of a run that could do its work.
-func (r *run) status(c context.Context, rep *replay.Report) int {
+func (r *run) status(c context.Context) int {
 	switch {
 	case c.Err() != nil:
 		return StatusCtrlC
-	case rep != nil && rep.Diverged > 0:
+	case r.sum.Replay.Diverged > 0:
 		return StatusDiverged
 	case r.sum.Failing() > 0:
 		return StatusFailing

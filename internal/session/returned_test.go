@@ -35,9 +35,12 @@ func TestReturned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, frames := "('"+s+"', None)", []string(nil)
+		want, words, frames := "('"+s+"', None)", fmt.Sprintf("%q, nil", s), []string(nil)
 		if s == "no" {
-			want, frames = "", []string{file + ":6:test"}
+			want, words, frames = "", "", []string{file + ":6:test_it"}
+		}
+		if x.Words != words { // as tests.jsonl has it
+			t.Errorf("%s: told as %s, want %s", x.ID, x.Words, words)
 		}
 		if x.Returned.String() != want {
 			t.Errorf("%s: returned %v, want %s", x.ID, x.Returned, want)
@@ -78,13 +81,34 @@ def test_it(s: symchef.Str(2), n: symchef.Int(-9, 9)):
 			t.Fatal(err, err2)
 		}
 		q := testcase.Value(fmt.Sprintf("s2:%s", s)).String()
-		long := strings.TrimSuffix(strings.Repeat("..., ", 200), ", ")
-		want := fmt.Sprintf("({{1.5, %sx'}, b'y', %s, 'abc'}, {%d}, {%s: {%s}}, {%s})", strings.TrimSuffix(q, "'"), q, n, q, q, long)
-		if got := x.Returned.String(); got != want {
+		want := fmt.Sprintf("({b'y', frozenset({1.5, %sx'}), %s, 'abc'}, frozenset({%d}), {%s: {%s}}, {'long94-", strings.TrimSuffix(q, "'"), q, n, q, q)
+		if got := x.Returned.String(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "}...(200 in all, '7e52fbf118b1d5af181e94e717bfb75b'))") {
 			t.Errorf("returned %s\nwant %s", got, want)
 		}
 	}
 	if r := e.summary.Replay; len(e.tests) != 2 || r.Agreed != 2 || len(classes) != 1 {
 		t.Errorf("%d test cases of %d classes, %+v\n%s%s", len(e.tests), len(classes), r, e.stdout, e.stderr)
+	}
+}
+
+// A choice that its value does not tell is told by its place among the options, and truths are in the language's words.
+func TestChoicesOfObjects(t *testing.T) {
+	needPython(t)
+	file := writeTest(t, "test_o.py", `import symchef
+class Opt:
+    def __init__(self, n): self.n = n
+    def __repr__(self): raise SystemExit("nobody asks")
+def test_o(o: symchef.Choice(Opt(1), Opt(2), [Opt(3)], len, (1, "x")), deep: symchef.Bool() = True):
+    if deep is True: raise ValueError(o.n if isinstance(o, Opt) else len(o))
+`)
+	e := runIt(t, Options{Test: file, AllPaths: true})
+	var labels []string
+	for _, x := range e.tests {
+		labels = append(labels, x.Inputs[0].Label)
+	}
+	slices.Sort(labels)
+	want := []string{"(1, 'x')", "<test_o.Opt> (option 1 of 5)", "<test_o.Opt> (option 2 of 5)", "[<test_o.Opt>] (option 3 of 5)", "builtin_function_or_method(<len>)"}
+	if got := slices.Compact(labels); !slices.Equal(got, want) || !strings.Contains(e.stdout, "o=<test_o.Opt> (option 2 of 5) deep=True") {
+		t.Errorf("%q\n%s%s", got, e.stdout, e.stderr)
 	}
 }

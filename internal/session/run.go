@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"symchef/internal/disk"
+	"symchef/internal/emit"
 	"symchef/internal/explore"
 	"symchef/internal/high"
 	"symchef/internal/hlpc"
@@ -23,6 +25,7 @@ import (
 	"symchef/internal/replay"
 	"symchef/internal/rundir"
 	"symchef/internal/solver"
+	"symchef/internal/state"
 	"symchef/internal/testcase"
 	"symchef/languages"
 )
@@ -71,21 +74,26 @@ type run struct {
 	ceiling   *ceiling // of the memory of the process
 	hadBegin  bool
 	cfg       kernel.Config  // of a run of a language
-	image     []byte         // the system where the test begins, for further workers
+	image     *image         // the system where the test begins, for further workers
+	behind    *kernel.Stored // the snapshot behind the head that it comes from; nil: there is none
 	saving    sync.WaitGroup // of image in the cache
 	measuring sync.WaitGroup // of cost
 	help      func()         // starts them
 	cost      replayCost
+	results   replay.Results           // so far; has a lock of its own
 	endlessly map[string]replay.Result // of test cases that do not end natively either, by their inputs
 	loops     map[testcase.Text]bool   // that one of them is in
+	elsewhere string                   // that its run directory has not the usual name, and why
+	meanwhile error                    // names what has changed before it was replayed
 	why       string                   // a limit that has ended the exploration
 
-	left           []explore.Frontier // when the exploration has ended
-	kept           bool               // the checkpoint on disk is that of left
-	open           []uint64           // likewise: where states wait that another worker has forked, see high.Tree.OpenAt
-	short          []string           // test cases that the machine gave up as too long and that end natively
-	tests          []testcase.Test    // likewise: until then they are on disk only
-	resumed        *checkpoint        // where this run goes on; nil: it is new
+	left           []explore.Frontier         // when the exploration has ended
+	kept           bool                       // the checkpoint on disk is that of left
+	open           []uint64                   // likewise: where states wait that another worker has forked, see high.Tree.OpenAt
+	refuted        map[string]*rundir.Verdict // by test case, see refuted
+	short          []string                   // test cases that the machine gave up as too long and that end natively
+	tests          []testcase.Test            // likewise: until then they are on disk only
+	resumed        *checkpoint                // where this run goes on; nil: it is new
 	nextCheckpoint time.Time
 	writing        sync.Mutex // held while a checkpoint is written
 }
@@ -108,6 +116,12 @@ func Run(c context.Context, o Options, stdout, stderr io.Writer) int {
 		case errors.As(err, &usage):
 			fmt.Fprintln(stderr, "symchef:", usage.text)
 			return StatusUsage
+		case errors.Is(err, context.Canceled):
+			fmt.Fprintln(stderr, "symchef: interrupted before the run began")
+			return StatusCtrlC
+		case errors.Is(err, context.DeadlineExceeded):
+			fmt.Fprintln(stderr, "symchef: "+limitTime+" before the run began")
+			return StatusEngine
 		case err != nil:
 			fmt.Fprintln(stderr, "symchef:", err)
 			return StatusEngine
@@ -119,9 +133,14 @@ func Run(c context.Context, o Options, stdout, stderr io.Writer) int {
 // runAll is Run; timed ends with c, and when all of --time is over.
 func runAll(c, timed context.Context, e *ending) (int, error) {
 	o, stdout := e.o, e.stdout
+	room, err := fits(o.MaxMemory, e.stderr)
+	if err != nil {
+		return 0, err
+	}
+	o.MaxMemory = room
 	memory := newCeiling(o.MaxMemory)
 	defer memory.end()
-	r, err := prepare(o, e.stderr)
+	r, err := prepare(timed, o, e.stderr)
 	if err != nil {
 		return 0, err
 	}
@@ -136,6 +155,9 @@ func runAll(c, timed context.Context, e *ending) (int, error) {
 	}
 	if names := r.workers[0].x.Tests; len(names) > 0 {
 		return 0, errors.Join(&severalError{r.t.name, names}, r.w.Discard())
+	}
+	if r.elsewhere != "" {
+		fmt.Fprintln(e.stderr, "symchef:", r.elsewhere)
 	}
 	r.load()
 	var rep *replay.Report
@@ -155,13 +177,13 @@ func runAll(c, timed context.Context, e *ending) (int, error) {
 	if err = errors.Join(err, repErr, r.saveErr); err != nil {
 		return 0, err
 	}
-	return r.status(c, rep), nil
+	return r.status(c), nil
 }
 
 // prepare resolves what o asks for and opens the run directory.
-func prepare(o *Options, stderr io.Writer) (*run, error) {
+func prepare(c context.Context, o *Options, stderr io.Writer) (*run, error) {
 	if o.Resume != "" {
-		return resume(o)
+		return resume(c, o)
 	}
 	t, err := resolve(o)
 	if err != nil {
@@ -172,18 +194,18 @@ func prepare(o *Options, stderr io.Writer) (*run, error) {
 			fmt.Fprintln(stderr, "symchef:", n)
 		}
 	}
+	elsewhere := ""
 	if o.Out == "" {
-		o.Out = defaultOut(t)
-	}
-	if !o.NoReplay {
-		_, remove, err := disk.Temp("run") // replay needs one: better known now than after an hour
-		if err != nil {
-			return nil, &usageError{err.Error()}
+		plain := outDir("", t.tc.Path, t.tc.Name, 0)
+		if o.Out = freeDir("", plain, t.tc.Path, t.tc.Name, nil); o.Out != plain {
+			elsewhere = fmt.Sprintf("%s is of another file: this run is in %s", plain, o.Out)
 		}
-		remove()
+	}
+	if err := replayable(c, o, t); err != nil {
+		return nil, &usageError{err.Error()}
 	}
 	r := newRun(o, t)
-	r.sum = rundir.Summary{SchemaVersion: rundir.SchemaVersion, Test: t.name, CPU: lift.Level, Target: t.tc, Strategy: o.Strategy, Seed: o.Seed, WhyNotExhausted: []string{unfinished}}
+	r.sum = rundir.Summary{SchemaVersion: rundir.SchemaVersion, Test: t.name, CPU: lift.Level(processor(t.tc.CPU)), Target: t.tc, Strategy: o.Strategy, Seed: o.Seed, WhyNotExhausted: []string{unfinished}}
 	r.sum.Interpreter.Path = t.tc.Executable()
 	if t.found != nil {
 		r.sum.Interpreter.Version, r.sum.Interpreter.BuildID = t.found.Version, t.found.Image.BuildID
@@ -196,10 +218,36 @@ func prepare(o *Options, stderr io.Writer) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.w, err = rundir.Create(o.Out, r.sum, fresh); err != nil {
+	r.elsewhere = elsewhere
+	r.w, err = rundir.Create(o.Out, r.sum, fresh)
+	if errors.Is(err, rundir.ErrHoldsRuns) && o.OnSeveral != nil && t.tc.Name == "" && t.found != nil {
+		if names, _ := List(c, *o, io.Discard); len(names) > 1 { // these are theirs
+			return nil, &severalError{t.name, names}
+		}
+		if c.Err() != nil { // it is not known whose they are
+			return nil, c.Err()
+		}
+	}
+	if err != nil {
 		return nil, &usageError{err.Error()}
 	}
 	return r, nil
+}
+
+// replayable says what of the user's keeps the test cases of t from being replayed: better known now than after an hour.
+func replayable(c context.Context, o *Options, t *target) error {
+	if o.NoReplay {
+		return nil
+	}
+	dir, remove, err := disk.Temp("run")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	if t.desc == nil {
+		return nil
+	}
+	return replay.Nameable(c, replay.Options{GuestLib: dir, Mode: o.ReplayMode, Unconfined: o.Unconfined})
 }
 
 // unfinished is why a run that goes on, or was killed, is not exhausted.
@@ -210,7 +258,7 @@ func newRun(o *Options, t *target) *run {
 	return &run{o: o, t: t, timed: context.Background(), host: kernel.NewHost(), halt: halt, stopSolver: stop, started: time.Now(),
 		classes: map[string]bool{}, groups: map[string]bool{}, edges: map[uint64]bool{}, census: newCensus(), plain: plain{}, best: map[[2]string]*best{}, tried: map[[2]string]*tried{}, endlessly: map[string]replay.Result{}, loops: map[testcase.Text]bool{},
 		hadBegin: t.tc.Kind == testcase.Program, // its first instruction
-		budget:   &explore.Budget{Instructions: o.Instructions, Paths: o.MaxPaths, Vain: o.vain()}}
+		budget:   &explore.Budget{Instructions: cmp.Or(o.Instructions, o.Turn), Paths: o.MaxPaths, Vain: o.vain()}}
 }
 
 // explore boots the target and explores it with all workers.
@@ -224,26 +272,10 @@ func (r *run) explore(c context.Context) error {
 			return &usageError{"--completeness complete: the high level is not known, so there are no high-level states"}
 		}
 	}
-	lead := r.newWorker()
-	if r.resumed != nil {
-		begins, err := lead.toBegin(c)
-		if err != nil {
-			return err
-		}
-		if !begins { // there was no time for it: what was to be explored still is
-			r.workers, r.left, r.kept = []*worker{lead}, r.resumed.Frontiers, true
-			return nil
-		}
-		lead = r.newWorker()
-	}
-	root, err := lead.boot(r.timed)
-	if err != nil {
+	root, err := r.lead(c)
+	if err != nil || root == nil {
 		return err
 	}
-	if err := lead.explorer(); err != nil {
-		return &usageError{err.Error()}
-	}
-	r.workers = []*worker{lead}
 	if r.hadBegin {
 		r.sum.FromSnapshot = r.image != nil
 		r.sum.BootS = time.Since(r.started).Seconds()
@@ -255,6 +287,42 @@ func (r *run) explore(c context.Context) error {
 	defer context.AfterFunc(c, r.stopSolver)()
 	defer r.haltInTime()()
 	r.exploring = c
+	errs := r.work(c, cancel, root)
+	if r.o.OnEnd != nil {
+		r.o.OnEnd(r.workers[0].x)
+	}
+	r.gather()
+	return errors.Join(errs...)
+}
+
+// lead makes the first worker, and what it explores from: nil where there was no time to come to where the run that is gone on with began.
+func (r *run) lead(c context.Context) (*state.State, error) {
+	lead := r.newWorker()
+	if r.resumed != nil {
+		begins, err := lead.toBegin(c)
+		if err != nil {
+			return nil, err
+		}
+		if !begins { // what was to be explored still is
+			r.workers, r.left, r.kept = []*worker{lead}, r.resumed.Frontiers, true
+			return nil, nil
+		}
+		lead = r.newWorker()
+	}
+	root, err := lead.boot(r.timed)
+	if err != nil {
+		return nil, err
+	}
+	if err := lead.explorer(); err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	r.workers = []*worker{lead}
+	return root, nil
+}
+
+// work explores from root with the first worker, and with others from where the test begins. An error of one ends all.
+func (r *run) work(c context.Context, cancel context.CancelFunc, root *state.State) []error {
+	lead := r.workers[0]
 	var others sync.WaitGroup
 	errs := make([]error, max(r.o.Workers, 1))
 	r.help = func() { // runs when the test begins
@@ -285,9 +353,11 @@ func (r *run) explore(c context.Context) error {
 		r.pool.end()
 		others.Wait()
 	}
-	if r.o.OnEnd != nil {
-		r.o.OnEnd(lead.x)
-	}
+	return errs
+}
+
+// gather takes from the workers, which have ended, what they have left, and their engines.
+func (r *run) gather() {
 	if r.pool != nil {
 		r.left = r.pool.queue
 	}
@@ -309,8 +379,7 @@ func (r *run) explore(c context.Context) error {
 			w.high.Release()
 		}
 	}
-	r.image = nil // replay needs the room, too: it has engines of its own
-	return errors.Join(errs...)
+	r.image, r.behind = nil, nil // replay needs the room, too: it has engines of its own
 }
 
 // load reads the test cases.
@@ -327,8 +396,20 @@ func (r *run) findHigh() {
 	if r.t.desc == nil {
 		return
 	}
+	switch r.t.desc.Steps {
+	case interp.StepsNumbers:
+		r.high = hlpc.Told(hlpc.Label{})
+	case interp.StepsLines:
+		r.high = hlpc.Told(hlpc.Label{File: r.t.tc.Path, Numbered: true})
+	}
+	if r.high != nil {
+		return
+	}
 	o := CalibrateOptions{Interpreter: r.t.tc.Interpreter, Language: r.t.desc.Language, Env: r.t.tc.Env, Boot: r.o.Boot, NoCache: r.o.NoCache, CacheDir: r.o.CacheDir}
-	r.find = sync.OnceValues(func() (*hlpc.Result, error) { return Calibrate(o) })
+	r.find = sync.OnceValues(func() (*hlpc.Result, error) {
+		defer r.row("calibrate").Span("calibrate").End()
+		return Calibrate(o)
+	})
 	if r.o.MaxMemory > 0 && r.o.MaxMemory < besideMemory { // one after the other
 		r.found()
 		debug.FreeOSMemory()
@@ -337,7 +418,7 @@ func (r *run) findHigh() {
 	go r.find()
 }
 
-// besideMemory is the least MaxMemory with which the high level is looked for while the interpreter starts, in bytes: both take 90 MB for Python.
+// besideMemory is the least MaxMemory with which the high level is looked for while the interpreter starts, in bytes: both take 90 MB (as in Python).
 const besideMemory = 128 << 20
 
 // settle waits for what goes on beside the run, and is worth it, as long as there is time.
@@ -505,7 +586,13 @@ func (r *run) add(t testcase.Test, condition func() string, out streams, edges [
 	if t.ID, t.Replaces = r.name(t, edges); t.ID == "" {
 		return ""
 	}
+	t.Words = emit.Shown(r.t.tc.Kind, t.Returned)
 	err := errors.Join(r.w.WriteOutput(t.OutputSHA256, out.stdout), r.w.WriteOutput(t.StderrSHA256, out.stderr))
+	for _, f := range t.Files {
+		if err == nil && f.SHA256 != "" {
+			err = r.w.WriteOutput(f.SHA256, out.files[f.SHA256])
+		}
+	}
 	if err == nil && r.o.SMT2 {
 		err = r.w.WriteCondition(t.ID, condition())
 	}
@@ -641,18 +728,23 @@ func (r *run) replay(c context.Context) (*replay.Report, error) {
 		return nil, err
 	}
 	defer cleanup()
+	for _, line := range Lost() {
+		once(line, func(line string) { r.prog.say("%s", line) })
+	}
 	n := 0
-	opt.Progress = func(replay.Result) {
+	opt.Progress = func(q replay.Result) {
+		r.results.Add(q)
 		if n++; r.prog.due(time.Now()) {
 			r.prog.note("replayed %d of %d test cases", n, len(r.tests))
 		}
 	}
-	opt.Known = r.ranOn
+	opt.Known, opt.Trace = r.ranOn, r.o.Trace
 	seen := &picture{PathMemory: r.pathMemory(), Answers: r.host.Record()}
 	why := causesOf(r.sum, seen)
 	opt.Cause, opt.Bound = why.causes, why.bound
 	opt.Doubt = again{sum: r.sum, seen: seen, noCache: r.o.NoCache, cacheDir: r.o.CacheDir}.doubts
 	rep, err := replay.Run(c, r.t.tc, r.tests, opt)
+	r.meanwhile = kernel.Check(slices.DeleteFunc(slices.Clone(seen.Answers), func(a kernel.Answer) bool { return a.Stat == nil || a.Folder }), naming(r.t.tc))
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
@@ -684,15 +776,16 @@ func (r *run) finish(rep *replay.Report, err, repErr error) {
 	var verdicts []rundir.Verdict
 	r.update()
 	r.sawMemory()
-	if rep != nil {
-		r.short = rep.Ended()
-	}
-	r.sum.Findings, r.sum.Classes = r.findings(), r.foundClasses()
 	if r.sum.Replay = (rundir.Replay{NotReplayed: len(r.tests)}); rep != nil {
 		r.sum.Replay, verdicts = rep.Record()
+		r.short, r.refuted = rep.Ended(), refuted(verdicts)
 	}
+	r.sum.Findings, r.sum.Classes = r.findings(), r.foundClasses()
 	for _, row := range r.premises(rep != nil, err, repErr) {
 		r.sum.Hold(row.premise, row.broken...)
+	}
+	if r.high != nil && r.high.Told != nil && len(r.tests) > 0 && r.tree().Size() == 0 {
+		r.lacks(interp.Missing{Name: "high level", Why: "paths are those of the interpreter: the guest library told of no step"})
 	}
 	r.sum.Conclude()
 	r.sum.Finished = true
@@ -711,7 +804,7 @@ func (r *run) finish(rep *replay.Report, err, repErr error) {
 		for _, t := range r.tests {
 			there[t.ID] = true
 		}
-		doc.ReadSources(sourceLines)
+		doc.ReadSources(high.Syntax(r.t.desc.Syntax), sourceLines)
 		doc.Keep(func(id string) bool { return there[id] })
 		r.sum.Paths.Complete = doc.Complete()
 		r.keep(r.w.WriteTree(doc))

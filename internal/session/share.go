@@ -47,9 +47,10 @@ func (r *run) replayShare(now time.Time) time.Duration {
 	return max(r.o.Time/leastShare, min(all, r.o.Time/mostShare), min(first+first/2, (r.o.Time-boot)/2))
 }
 
-// timeUp says that the exploration has to end if replay is to have its share of --time; r.mu is held.
+// timeUp says that the exploration has to end if replay is to have its share of --time; r.mu is held. That began with the command, before r.started.
 func (r *run) timeUp(now time.Time) bool {
-	return r.o.Time > 0 && now.After(r.started.Add(r.o.Time-r.replayShare(now)))
+	until, bounded := r.timed.Deadline()
+	return bounded && now.After(until.Add(-r.replayShare(now)))
 }
 
 // haltInTime lets queries under way give up when the time of the exploration is over, until the function that it returns is called.

@@ -13,7 +13,7 @@ import (
 // those are all in all.
 func (p plain) rank(inputs []testcase.Input) []uint64 {
 	out := make([]uint64, 2, 16)
-	for _, in := range inputs {
+	for _, in := range testcase.Flat(inputs) {
 		d := p[in.Name]
 		switch in.Type {
 		case testcase.TypeInt:

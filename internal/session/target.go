@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"symchef/internal/interp"
+	"symchef/internal/ir"
 	"symchef/internal/kernel"
 	"symchef/internal/model"
 	"symchef/internal/testcase"
@@ -21,7 +22,7 @@ type target struct {
 	tc    testcase.Target
 	desc  *interp.Desc  // nil for programs
 	found *interp.Found // nil for programs
-	name  string        // for people: test.py::test_x, or the program
+	name  string        // for people: FILE::test_x, or the program
 }
 
 // resolve finds what o asks for.
@@ -60,11 +61,16 @@ func resolveIn(o *Options, cwd string) (*target, error) {
 	if !ok {
 		return nil, &usageError{fmt.Sprintf("%s: no language is known for this suffix (known: %s); for a program, use: symchef run --stdin N -- ./program", path, strings.Join(suffixes(), ", "))}
 	}
-	f, err := FindInterpreter(d, interp.FindOptions{Test: abs, Explicit: o.Interpreter, Cache: o.cache()}, o.CacheDir)
+	return targetIn(o, d, abs, abs, name, cwd)
+}
+
+// targetIn is what is called name in path, of a language; near is where the interpreter is looked for.
+func targetIn(o *Options, d *interp.Desc, near, path, name, cwd string) (*target, error) {
+	f, err := FindInterpreter(d, interp.FindOptions{Test: near, Explicit: o.Interpreter, Cache: o.cache()}, o.CacheDir)
 	if err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	arg := abs
+	arg := path
 	if name != "" {
 		arg += "::" + name
 	}
@@ -79,7 +85,7 @@ func resolveIn(o *Options, cwd string) (*target, error) {
 	env := testcase.PinEnv(d.Environ(base, d.GuestDir()))
 	t := &target{
 		desc: d, found: f, name: o.Test,
-		tc: testcase.Target{Models: o.Models, Merge: o.Merge, Kind: testcase.TargetKind(d.Language), Path: abs, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
+		tc: testcase.Target{Models: o.Models, CPU: o.recordedCPU(), Merge: o.Merge, Kind: testcase.TargetKind(d.Language), Path: path, Name: name, Interpreter: f.ELF, Argv: d.Argv(f.Argv0, arg), Env: env, Cwd: cwd},
 	}
 	if o.Models == nil {
 		t.tc.Models = model.Families()
@@ -117,7 +123,7 @@ func resolveProgram(o *Options, cwd string) (*target, error) {
 	for _, v := range o.Env {
 		env = testcase.SetEnv(env, v.Name, strings.Repeat("a", v.Len))
 	}
-	return &target{name: prog, tc: testcase.Target{Kind: testcase.Program, Merge: o.Merge, Path: abs, Argv: argv, Env: env, Cwd: cwd}}, nil
+	return &target{name: prog, tc: testcase.Target{Kind: testcase.Program, CPU: o.recordedCPU(), Merge: o.Merge, Path: abs, Argv: argv, Env: env, Cwd: cwd}}, nil
 }
 
 // lookProgram finds a program as a shell does.
@@ -166,20 +172,36 @@ func checkELF(path, shown string) error {
 	return nil
 }
 
-// defaultOut names the run directory after the file and, where one was chosen, the test.
-func defaultOut(t *target) string {
-	out := "symchef-out-" + strings.TrimSuffix(filepath.Base(t.tc.Path), filepath.Ext(t.tc.Path))
-	if t.tc.Name != "" {
-		out += "-" + t.tc.Name
+// The processors, Options.CPU.
+const (
+	CPUV2 = "v2"
+	CPUV3 = "v3"
+)
+
+// CPUs lists the values of Options.CPU.
+func CPUs() []string { return []string{CPUV2, CPUV3} }
+
+// processor is that of Options.CPU or testcase.Target.CPU.
+func processor(name string) ir.Processor {
+	if name == CPUV3 {
+		return ir.V3
 	}
-	return out
+	return ir.V2
+}
+
+// recordedCPU is testcase.Target.CPU.
+func (o *Options) recordedCPU() string {
+	if o.CPU == CPUV3 {
+		return CPUV3
+	}
+	return ""
 }
 
 // kernelConfig is how the machine starts g.
 func kernelConfig(g testcase.Target, device bool, seed uint64) kernel.Config {
 	cfg := kernel.Config{
 		Path: g.Executable(), Argv: g.Argv, Env: g.Env, Cwd: g.Cwd,
-		UID: os.Getuid(), GID: os.Getgid(), Seed: seed, DeviceEnabled: device,
+		UID: os.Getuid(), GID: os.Getgid(), Seed: seed, DeviceEnabled: device, Processor: processor(g.CPU),
 	}
 	if device {
 		cfg.Virtual = languages.Guests()

@@ -18,6 +18,7 @@ import (
 	"symchef/internal/solver"
 	"symchef/internal/state"
 	"symchef/internal/testcase"
+	"symchef/internal/timeline"
 	"symchef/languages"
 )
 
@@ -29,14 +30,16 @@ type worker struct {
 	m       *exec.Machine
 	chain   *solver.Chain
 	x       *explore.Explorer
-	high    *high.Tracker   // nil: the high level is not known
-	modules modules         // of a program, as far as they were asked for
-	past    tally           // of engines that were replaced
-	seen    tally           // what the others may read, under run.mu
-	hard    []string        // queries that are set aside, when it has stopped
-	running explore.Running // likewise
-	slow    bool            // the native start took too long
-	renew   bool            // replace the engine after the present path
+	high    *high.Tracker     // nil: the high level is not known
+	modules modules           // of a program, as far as they were asked for
+	symbols map[uint64]string // what decided, of a program: by address, for code of libraries
+	past    tally             // of engines that were replaced
+	seen    tally             // what the others may read, under run.mu
+	hard    []string          // queries that are set aside, when it has stopped
+	running explore.Running   // likewise
+	slow    bool              // the native start took too long
+	renew   bool              // replace the engine after the present path
+	row     *timeline.Track   // where it is written what this worker does; nil: nowhere
 
 	lastMemory time.Time // see memory
 	lastLive   uint64    // bytes
@@ -60,6 +63,7 @@ func (a tally) plus(b tally) tally {
 	a.counts.Forks += b.counts.Forks
 	a.counts.Boot += b.counts.Boot
 	a.counts.Total += b.counts.Total
+	a.counts.Calls += b.counts.Calls
 	a.counts.Replayed += b.counts.Replayed
 	a.counts.Merges += b.counts.Merges
 	a.counts.Merged += b.counts.Merged
@@ -77,8 +81,16 @@ func (a tally) plus(b tally) tally {
 	return a
 }
 
+// row is a row of the trace of r, if there is to be one.
+func (r *run) row(what string) *timeline.Track {
+	if r.o.Trace == nil {
+		return nil
+	}
+	return r.o.Trace.Track(what + ", " + r.t.name)
+}
+
 func (r *run) newWorker() *worker {
-	w := &worker{r: r}
+	w := &worker{r: r, modules: modules{}, symbols: map[uint64]string{}, row: r.row(fmt.Sprintf("explorer %d", len(r.workers)+1))}
 	if r.high != nil {
 		w.high = high.NewTracker(r.high, languages.Root)
 	}
@@ -90,14 +102,25 @@ func (r *run) newWorker() *worker {
 func (w *worker) engine() {
 	w.ctx = expr.New()
 	w.m = exec.New(w.ctx)
+	w.m.Processor = w.r.world.LevelOf(processor(w.r.t.tc.CPU))
 	o := solver.Options{Budget: w.r.o.SolverBudget, ModelSeed: w.r.o.ModelSeed, Fallback: w.r.o.Fallback, Stop: w.r.halt.Done(), MaxGates: int(w.r.o.MaxMemory / gateShare)}
 	ctx := w.ctx
 	if path, halt := w.r.o.CrossCheck, w.r.halt; path != "" {
 		o.CrossEvery = w.r.o.CrossEvery
 		o.CrossCheck = func(conj []expr.Ref) solver.Result { return crossCheck(halt, path, ctx, conj) }
 	}
-	if f := w.r.o.OnQuery; f != nil {
-		o.Observe = func(q solver.Query, res solver.Result) { f(ctx, q, res) }
+	if f, row := w.r.o.OnQuery, w.row; f != nil || row != nil {
+		o.Observe = func(q solver.Query, res solver.Result, took time.Duration) {
+			row.Took("query", time.Now().Add(-took), took, "answer", res.String(), "conjuncts", len(q.Conjuncts))
+			if f != nil {
+				f(ctx, q, res)
+			}
+		}
+	}
+	if row := w.row; row != nil {
+		w.m.Timed = func(what string, pc uint64, since time.Time) {
+			row.Took(what, since, time.Since(since), "at", fmt.Sprintf("%#x", pc))
+		}
 	}
 	w.chain = solver.New(w.ctx, o)
 }
@@ -178,13 +201,15 @@ func (w *worker) explorer() (err error) {
 		Merge: w.r.t.tc.Merge, Strategy: o.Strategy, Complete: o.Complete, Seed: o.Seed, PathInstructions: o.pathInstructions(), PathTime: o.PathTime, Slice: o.Slice, BootInstructions: o.bootInstructions(w.slow),
 		Halting: func() bool { return w.r.halt.Err() != nil },
 		Budget:  w.r.budget, High: w.high,
-		Booting: !w.r.hadBegin, OnBegin: w.onBegin, OnPath: w.onPath, OnTick: w.onTick, OnPick: w.onPick,
+		Booting: !w.r.hadBegin, OnBegin: w.onBegin, OnPath: w.onPath, OnTick: w.onTick, OnPick: w.onPick, Row: w.row,
 	}
 	if !o.NoReplay && o.PathInstructions == 0 {
 		cfg.Endless = w.endless
 	}
-	if w.r.t.desc != nil {
-		cfg.Layouts, cfg.References = w.r.t.found.Image.Layouts, w.r.t.found.Image.References
+	if w.r.t.desc == nil {
+		cfg.OnDecision = w.onDecision
+	} else {
+		cfg.Layouts, cfg.References, cfg.Steps = w.r.t.found.Image.Layouts, w.r.t.found.Image.References, w.r.t.desc.Steps != ""
 	}
 	if w.r.pool != nil {
 		cfg.Exchange = exchange{w.r.pool, w}
@@ -208,7 +233,10 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 			return nil, err
 		}
 		installModels(w.m, r.t.found.Image, entry)
-		if sys := r.snapshot(cfg); sys != nil {
+		loading := w.row.Span("load the snapshot")
+		sys := r.snapshot(cfg)
+		loading.End("found", sys != nil)
+		if sys != nil {
 			root = state.New(sys)
 			r.track(sys)
 			hookEntries(w.m, r.t.found.Image, sys.CurrentProcess().Mem)
@@ -226,7 +254,9 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 		var err error
 		natively := guest && r.o.Boot != BootEmulated
 		if natively {
+			loading := w.row.Span("load the head")
 			sys = r.loadHead(&cfg)
+			loading.End("found", sys != nil)
 		}
 		behind := sys != nil
 		if !behind {
@@ -235,9 +265,11 @@ func (w *worker) boot(c context.Context) (*state.State, error) {
 			}
 		}
 		if natively {
+			natively := w.row.Span("start natively")
 			if sys, err = w.native(c, sys, cfg, behind); err != nil {
 				return nil, err
 			}
+			natively.End("behind the head", behind)
 		}
 		root = state.New(sys)
 		if !guest {
@@ -269,6 +301,7 @@ func (w *worker) onBegin(s *state.State, test string) {
 	w.hookImports(s.Sys.CurrentProcess().Mem)
 	w.m.ForgetCode()
 	w.r.track(s.Sys)
+	s.Sys.ForgetAsked()
 	w.r.begin(s.Sys, test)
 	if why := w.r.ceiling.tooSmall(); why != "" {
 		w.x.Usage = why
@@ -337,11 +370,16 @@ func (w *worker) onPath(s *state.State, e explore.End) (counts func()) {
 	w.r.learn(s.Inputs)
 	edges := w.nativeEdges(s)
 	if w.r.mayCount(t, output.fine, edges) {
+		minimising := w.row.Span("minimise")
 		t, output = w.testOf(w.minimised(s), e)
+		minimising.End()
 	}
 	ctx := w.ctx // the engine may be another by then
 	return func() {
 		id := w.r.add(t, func() (condition string) { return pathText(ctx, s, s.Sys.Stdout()) }, output, edges)
+		if id != "" {
+			w.row.Point("test case "+id, "outcome", t.Outcome.String())
+		}
 		if w.high != nil {
 			w.high.End(&s.High, strings.TrimSpace(string(t.Outcome.Kind)+" "+t.Outcome.Type+t.Outcome.Signal), id)
 		}
@@ -357,15 +395,21 @@ func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, streams) 
 			dec[i].Source = at
 		}
 	}
+	for i := range dec {
+		dec[i].Symbol = w.symbols[uint64(dec[i].PC)]
+	}
 	t := testcase.Test{
 		Group: s.High.Name(), GroupLength: s.High.Steps,
-		PathID: testcase.PathID(dec), Decisions: dec, Unproved: s.Unproved(w.ctx), Observation: seen, Class: class,
+		PathID: testcase.PathID(dec), Decisions: dec, Unproved: s.Unproved(w.ctx), Observation: seen, Class: class, Asked: s.Sys.Asked(),
 		FoundAt: time.Since(w.r.started).Seconds(),
 	}
 	if e.Kind == explore.Hang { // when that is noticed has no part in its name
 		t.EndedBy, t.Group, t.GroupLength = e.What, s.Since.Name(), s.Since.Steps
 		if w.high != nil {
 			t.Loop = testcase.Text(w.high.Loop(&s.High))
+			if at := w.high.Stands(&s.High); t.Loop == "" && at != "" {
+				t.Stands = testcase.Text(sourcePlace(at))
+			}
 		}
 	}
 	if w.r.t.desc != nil {
@@ -373,6 +417,7 @@ func (w *worker) testOf(s *state.State, e explore.End) (testcase.Test, streams) 
 	} else {
 		t.Inputs = programInputs(w.ctx, s, w.r.o, len(w.r.t.tc.Argv)-w.r.o.ArgvCount)
 	}
+	t.Judged = s.Report.Judged
 	for _, l := range s.Logs {
 		t.Log = append(t.Log, l.Eval(w.ctx, s.Model))
 	}

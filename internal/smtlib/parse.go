@@ -330,25 +330,11 @@ var boolOps = map[string]binaryOp{"and": (*expr.Ctx).And, "or": (*expr.Ctx).Or, 
 func (p *parser) apply(op node, args []value) (v value, ok bool) {
 	c := p.ctx
 	a := args[0]
-	w := c.Width(a.ref)
 	if op.atom == "" {
 		return p.indexed(op, args)
 	}
 	if f, ok := p.funcs[op.atom]; ok {
-		if a.bool || w != f.iw {
-			return value{}, false
-		}
-		switch f.kind {
-		case expr.MulHU, expr.MulHS:
-			if len(args) != 2 || args[1].bool || c.Width(args[1].ref) != w {
-				return value{}, false
-			}
-			if f.kind == expr.MulHU {
-				return value{ref: c.MulHU(a.ref, args[1].ref)}, true
-			}
-			return value{ref: c.MulHS(a.ref, args[1].ref)}, true
-		}
-		return value{ref: c.Select(f.vals, a.ref, f.ow)}, len(args) == 1
+		return p.call(f, args)
 	}
 	switch len(args) {
 	case 1:
@@ -361,21 +347,8 @@ func (p *parser) apply(op node, args []value) (v value, ok bool) {
 			return value{ref: c.Neg(a.ref)}, !a.bool
 		}
 	case 2:
-		b := args[1]
-		if op.atom == "concat" {
-			if a.bool || b.bool || w+c.Width(b.ref) > 64 {
-				return value{}, false
-			}
-			return value{ref: c.Concat(a.ref, b.ref)}, true
-		}
-		if a.bool != b.bool || w != c.Width(b.ref) {
-			return value{}, false
-		}
-		if f := predicateOps[op.atom]; f != nil && (!a.bool || op.atom == "=" || op.atom == "distinct") {
-			return value{f(c, a.ref, b.ref), true}, true
-		}
-		if f := vectorOps[op.atom]; f != nil && !a.bool {
-			return value{ref: f(c, a.ref, b.ref)}, true
+		if v, known, ok := p.binary(op.atom, a, args[1]); known {
+			return v, ok
 		}
 	case 3:
 		x, y := args[1], args[2]
@@ -394,6 +367,46 @@ func (p *parser) apply(op node, args []value) (v value, ok bool) {
 		a.ref = f(c, a.ref, b.ref)
 	}
 	return a, true
+}
+
+// call applies a defined function.
+func (p *parser) call(f function, args []value) (value, bool) {
+	c, a := p.ctx, args[0]
+	if a.bool || c.Width(a.ref) != f.iw {
+		return value{}, false
+	}
+	if f.kind != expr.MulHU && f.kind != expr.MulHS {
+		return value{ref: c.Select(f.vals, a.ref, f.ow)}, len(args) == 1
+	}
+	if len(args) != 2 || args[1].bool || c.Width(args[1].ref) != f.iw {
+		return value{}, false
+	}
+	if f.kind == expr.MulHU {
+		return value{ref: c.MulHU(a.ref, args[1].ref)}, true
+	}
+	return value{ref: c.MulHS(a.ref, args[1].ref)}, true
+}
+
+// binary applies an operator of two operands; known is false where it may be one of more.
+func (p *parser) binary(op string, a, b value) (v value, known, ok bool) {
+	c := p.ctx
+	w := c.Width(a.ref)
+	if op == "concat" {
+		if a.bool || b.bool || w+c.Width(b.ref) > 64 {
+			return value{}, true, false
+		}
+		return value{ref: c.Concat(a.ref, b.ref)}, true, true
+	}
+	if a.bool != b.bool || w != c.Width(b.ref) {
+		return value{}, true, false
+	}
+	if f := predicateOps[op]; f != nil && (!a.bool || op == "=" || op == "distinct") {
+		return value{f(c, a.ref, b.ref), true}, true, true
+	}
+	if f := vectorOps[op]; f != nil && !a.bool {
+		return value{ref: f(c, a.ref, b.ref)}, true, true
+	}
+	return value{}, false, false
 }
 
 // indexed builds (_ extract i j), (_ zero_extend n) and (_ sign_extend n).

@@ -193,7 +193,7 @@ func FuzzParse(f *testing.F) {
 func solvers(t *testing.T) []string {
 	found := Find()
 	if len(found) == 0 {
-		t.Skip("neither cvc5 nor z3 is installed")
+		t.Skip("skipped: neither cvc5 nor z3 is installed")
 	}
 	return found
 }

@@ -168,6 +168,12 @@ func (c MXCSR) Convert(w, x uint, a uint64) uint64 {
 	return uint64(math.Float32bits(float32(math.Float64frombits(a))))
 }
 
+// ToHalf returns a, of 32 bits, in half precision.
+func (c MXCSR) ToHalf(a uint64) uint64 {
+	e := c.env()
+	return F16.Pack(e.Convert(F16, F32.Unpack(a)))
+}
+
 // RoundInt returns a as a whole number in the rounding mode of c.
 func (c MXCSR) RoundInt(w uint, a uint64) uint64 {
 	if IsNaN(a, w) {

@@ -70,12 +70,13 @@ type Format struct {
 
 // The formats.
 var (
+	F16 = Format{11, -14, 15}
 	F32 = Format{24, -126, 127}
 	F64 = Format{53, -1022, 1023}
 	F80 = Format{64, -16382, 16383}
 )
 
-// Unpack takes apart an encoding of F32 or F64.
+// Unpack takes apart an encoding of F16, F32 or F64.
 func (f Format) Unpack(v uint64) Num {
 	frac := f.Prec - 1
 	n := Num{Neg: v>>(frac+f.ExpBits())&1 != 0}

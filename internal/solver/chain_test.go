@@ -63,7 +63,7 @@ func TestUnknownHasNoHistory(t *testing.T) {
 func TestFallback(t *testing.T) {
 	path, err := exec.LookPath("cadical")
 	if err != nil {
-		t.Skip("cadical is not installed: the fallback is not tested")
+		t.Skip("skipped: cadical is not installed: the fallback is not tested")
 	}
 	c := expr.New()
 	s := New(c, Options{Budget: 100, Fallback: path})

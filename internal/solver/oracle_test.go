@@ -89,7 +89,7 @@ var oracles = []struct {
 func installed(t testing.TB, name string) string {
 	p, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("%s is not installed: not compared with it", name)
+		t.Skipf("skipped: %s is not installed: not compared with it", name)
 	}
 	return p
 }

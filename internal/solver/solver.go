@@ -110,8 +110,8 @@ type Options struct {
 	// must not say Sat.
 	CrossCheck func(conjuncts []expr.Ref) Result
 	CrossEvery int // 0 means 1
-	// Observe, when set, is called with every query and its answer.
-	Observe func(Query, Result)
+	// Observe, when set, is called with every query, its answer and how long that took.
+	Observe func(Query, Result, time.Duration)
 	// Without names decorators to leave out: "slice", "models", "cache",
 	// "domain", "residual", "incremental", "tuples". For measurements and tests.
 	Without map[string]bool
@@ -142,6 +142,23 @@ type Stats struct {
 	Time         time.Duration // in Check; reported, never acted on
 	Propagations uint64
 	Conflicts    uint64
+}
+
+// By names what has answered since before, of which s is the chain's later statistics.
+func (s Stats) By(before Stats) string {
+	for _, part := range []struct {
+		name     string
+		now, was uint64
+	}{
+		{"fallback", s.Fallbacks, before.Fallbacks}, {"fresh instance", s.Fresh, before.Fresh}, {"all values", s.Tuples, before.Tuples}, {"incremental instance", s.Backend, before.Backend},
+		{"residual", s.Residual, before.Residual}, {"domain", s.Domains, before.Domains}, {"cache", s.Cached + s.Cores, before.Cached + before.Cores},
+		{"models", s.Recent + s.Hint, before.Recent + before.Hint}, {"fold", s.Folded, before.Folded},
+	} {
+		if part.now > part.was {
+			return part.name
+		}
+	}
+	return "nobody"
 }
 
 // AnsweredWithoutBackend is the number of queries no SAT solver saw.
@@ -253,9 +270,10 @@ func (c *Chain) Check(q Query) (Result, expr.Assignment) {
 	c.budget = c.budgetFor(q.Effort)
 	res := c.ask(func() Result { return c.top.check(&r) })
 	c.stats.Queries++
-	c.stats.Time += time.Since(start)
+	took := time.Since(start)
+	c.stats.Time += took
 	if c.opts.Observe != nil {
-		c.opts.Observe(q, res)
+		c.opts.Observe(q, res, took)
 	}
 	switch res {
 	case Sat:

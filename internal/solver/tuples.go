@@ -55,80 +55,113 @@ func (s *domain) enumerate(r *request, first expr.Assignment, work int, most flo
 			joint = append(joint, e)
 		}
 	}
-	values, all := map[expr.VarID][]uint64{}, 1.0
-	for _, v := range r.vars {
-		f, ok := s.frame(alone[v], v)
-		if !ok {
-			return Unknown
-		}
-		set, ok := s.allowed(alone[v], v, f)
-		if !ok {
-			return Unknown
-		}
-		for i := range f.n {
-			if set.has(i) {
-				values[v] = append(values[v], f.value(i, c.ctx.VarWidth(v)))
-			}
-		}
-		if len(values[v]) == 0 {
-			r.core = alone[v]
-			return Unsat
-		}
-		if all *= float64(len(values[v])); all > most {
-			return Unknown
-		}
-		if i := slices.Index(values[v], first.Get(v)); first != nil && i > 0 {
-			values[v][0], values[v][i] = values[v][i], values[v][0]
-		}
-	}
-	if s.size(joint)*len(r.vars) > work {
+	values, res := s.values(r, alone, first, most)
+	switch {
+	case res != Sat:
+		return res
+	case s.size(joint)*len(r.vars) > work:
 		return Unknown
 	}
 	order := s.order(r.vars, joint, values)
 	slices.SortFunc(joint, func(x, y expr.Ref) int { // what is cheap first
 		return cmp.Or(cmp.Compare(c.supp.nodes(x), c.supp.nodes(y)), cmp.Compare(c.ctx.Hash(x), c.ctx.Hash(y)))
 	})
-	p := c.ctx.NewPlan(order, joint)
-	next := make([]int, len(order)) // by place: index of the value to try
-	seen := 0                       // of p's work
+	t := &trial{c: c, p: c.ctx.NewPlan(order, joint), work: work, next: make([]int, len(order))}
+	for _, v := range order {
+		t.values = append(t.values, values[v])
+	}
+	if res = t.run(); res == Sat {
+		r.model = c.base(r.hint)
+		for k, v := range order {
+			r.model[v] = t.values[k][t.next[k]-1]
+		}
+	}
+	return res
+}
+
+// values are those that the conjuncts alone, each of one variable, allow for the variables of r, the value of first before the others. Unsat: a variable
+// has none; Unknown: they cannot be listed, or give more than most tuples.
+func (s *domain) values(r *request, alone map[expr.VarID][]expr.Ref, first expr.Assignment, most float64) (map[expr.VarID][]uint64, Result) {
+	values, all := map[expr.VarID][]uint64{}, 1.0
+	for _, v := range r.vars {
+		f, ok := s.frame(alone[v], v)
+		if !ok {
+			return nil, Unknown
+		}
+		set, ok := s.allowed(alone[v], v, f)
+		if !ok {
+			return nil, Unknown
+		}
+		for i := range f.n {
+			if set.has(i) {
+				values[v] = append(values[v], f.value(i, s.chain.ctx.VarWidth(v)))
+			}
+		}
+		if len(values[v]) == 0 {
+			r.core = alone[v]
+			return nil, Unsat
+		}
+		if all *= float64(len(values[v])); all > most {
+			return nil, Unknown
+		}
+		if i := slices.Index(values[v], first.Get(v)); first != nil && i > 0 {
+			values[v][0], values[v][i] = values[v][i], values[v][0]
+		}
+	}
+	return values, Sat
+}
+
+// trial tries tuples of values, a variable after the other.
+type trial struct {
+	c      *Chain
+	p      *expr.Plan
+	work   int        // that p may do
+	seen   int        // of it that c knows of
+	values [][]uint64 // by place in the order of variables
+	next   []int      // by place: index of the value to try
+}
+
+// run goes on to the first tuple that holds: the values before next.
+func (t *trial) run() Result {
+	last := len(t.values) - 1
 	for i := 0; i >= 0; {
-		vs := values[order[i]]
-		if next[i] == len(vs) {
-			next[i] = 0
+		if t.next[i] == len(t.values[i]) {
+			t.next[i] = 0
 			i--
 			continue
 		}
-		if p.Work() > work {
+		if t.p.Work() > t.work {
 			return Unknown
 		}
-		c.visit(p.Work() - seen)
-		seen = p.Work()
-		k := next[i]
-		next[i]++
-		if i == len(order)-1 && len(vs) >= minLanes {
-			if k%expr.Lanes == 0 {
-				end := min(k+expr.Lanes, len(vs))
-				if any, more := p.Try(vs[k:end]); !any && p.Work()+more <= work {
-					p.Spend(more)
-					next[i] = end
-					continue
-				}
-			}
-			if !p.Tried(k % expr.Lanes) {
-				continue
-			}
-		} else if !p.Set(i, vs[k]) {
-			continue
-		}
-		if i++; i == len(order) {
-			r.model = c.base(r.hint)
-			for k, v := range order {
-				r.model[v] = values[v][next[k]-1]
-			}
+		t.c.visit(t.p.Work() - t.seen)
+		t.seen = t.p.Work()
+		switch {
+		case !t.try(i, i == last):
+		case i == last:
 			return Sat
+		default:
+			i++
 		}
 	}
 	return Unsat
+}
+
+// try gives place i its next value, several at once at the last place; false: nothing holds with it.
+func (t *trial) try(i int, last bool) bool {
+	k, vs := t.next[i], t.values[i]
+	t.next[i]++
+	if !last || len(vs) < minLanes {
+		return t.p.Set(i, vs[k])
+	}
+	if k%expr.Lanes == 0 {
+		end := min(k+expr.Lanes, len(vs))
+		if any, more := t.p.Try(vs[k:end]); !any && t.p.Work()+more <= t.work {
+			t.p.Spend(more)
+			t.next[i] = end
+			return false
+		}
+	}
+	return t.p.Tried(k % expr.Lanes)
 }
 
 // size is how many nodes refs have.

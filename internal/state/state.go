@@ -17,8 +17,10 @@
 package state
 
 import (
+	"fmt"
 	"maps"
 	"math/bits"
+	"slices"
 
 	"symchef/internal/device"
 	"symchef/internal/exec"
@@ -107,6 +109,12 @@ type Input struct {
 	Chosen *Text
 }
 
+// Shape says that the inputs from First to before End make one value.
+type Shape struct {
+	*device.Shape
+	First, End int
+}
+
 // Report is what the guest told about its end. With a Kind it is the outcome of the test; what the process does before it ends may add to that.
 type Report struct {
 	Kind device.OutcomeKind
@@ -119,6 +127,9 @@ type Report struct {
 	Usage    string
 	Listed   bool     // the guest told which tests there are instead of running one:
 	Tests    []string // their names
+	// Functions are those that the guest told of before; Judged is why the exception that ends the test is what its author meant.
+	Functions []device.Function
+	Judged    string
 }
 
 // State is one execution state.
@@ -126,14 +137,16 @@ type State struct {
 	Sys    *kernel.System
 	Path   *Constraint
 	Bounds *Bound
-	Excl   []Constraint // R != V, all of one R: alternatives that other states take
+	Excl   []Constraint // R != V, all of one R: alternatives that other states take. That decision is the next one
+	open   opened       // what it is, if Excl is not empty
 	Model  expr.Assignment
 	Log    *Entry
 	Facts  exec.Facts
 	Inputs []*Input
+	Shapes []Shape // which of the inputs make one value, in their order
 	Logs   []Text
 	Report Report
-	// Decided is how many instructions were retired at the last decision.
+	// Decided is what had been spent at the last decision, see kernel.System.Spent.
 	Decided uint64
 	// Since is High at the last decision: what a path that never ends is known by.
 	Since Since
@@ -168,6 +181,17 @@ type Text struct {
 	Sym  []expr.Ref // nil: concrete
 }
 
+// Then is t with u behind it.
+func (t Text) Then(u Text) Text {
+	joined := Text{Data: slices.Concat(t.Data, u.Data)}
+	if t.Sym != nil || u.Sym != nil {
+		joined.Sym = make([]expr.Ref, len(joined.Data))
+		copy(joined.Sym, t.Sym)
+		copy(joined.Sym[len(t.Data):], u.Sym)
+	}
+	return joined
+}
+
 // New returns the state at the start of sys.
 func New(sys *kernel.System) *State {
 	s := &State{Sys: sys}
@@ -179,16 +203,17 @@ func New(sys *kernel.System) *State {
 func (s *State) Fork() *State {
 	t := *s
 	t.Sys = s.Sys.Fork()
-	t.Facts = exec.Facts{}
+	t.Facts = exec.Facts{Results: s.Facts.Results}
 	t.High = s.High.Fork()
 	t.Inputs = s.Inputs[:len(s.Inputs):len(s.Inputs)]
+	t.Shapes = s.Shapes[:len(s.Shapes):len(s.Shapes)]
 	t.Logs = s.Logs[:len(s.Logs):len(s.Logs)]
 	t.Excl = append([]Constraint(nil), s.Excl...)
 	return &t
 }
 
 func (s *State) resetFacts() {
-	s.Facts = exec.Facts{Fixed: map[expr.Ref]uint64{}, Ranges: map[expr.Ref][2]uint64{}}
+	s.Facts = exec.Facts{Fixed: map[expr.Ref]uint64{}, Ranges: map[expr.Ref][2]uint64{}, Within: map[expr.Ref][2]uint64{}, Results: s.Facts.Results}
 }
 
 // Assume appends R == V to the path condition and draws the facts that follow syntactically.
@@ -222,7 +247,7 @@ func (s *State) Record(ctx *expr.Ctx, kind exec.DecisionKind, pc uint64, r expr.
 	s.chain = s.ChainAt(pc)
 	s.Log = s.Log.Add(kind, pc, v)
 	s.Log.At = s.High.Last()
-	s.Decided = s.Sys.Retired
+	s.Decided = s.Sys.Spent()
 	s.Since = Since{s.High.ID, s.High.Steps}
 	s.Excl, s.Unmerged = nil, false
 	s.Assume(ctx, r, v)
@@ -325,7 +350,7 @@ func (s *State) learn(ctx *expr.Ctx, r expr.Ref, v uint64) {
 	}
 	a, b := ctx.A(r), ctx.B(r)
 	w := ctx.Width(r)
-	switch ctx.Kind(r) {
+	switch kind := ctx.Kind(r); kind {
 	case expr.Not:
 		s.learn(ctx, a, ^v&expr.Mask(w))
 	case expr.Neg:
@@ -344,20 +369,17 @@ func (s *State) learn(ctx *expr.Ctx, r expr.Ref, v uint64) {
 		if k, isConst := ctx.IsConst(b); isConst {
 			s.learn(ctx, a, v^k)
 		}
-	case expr.And:
-		if w == 1 && v == 1 {
-			s.learn(ctx, a, 1)
-			s.learn(ctx, b, 1)
-		}
-	case expr.Or:
-		if w == 1 && v == 0 {
-			s.learn(ctx, a, 0)
-			s.learn(ctx, b, 0)
+	case expr.And, expr.Or: // true: so are both; false: neither is
+		if w == 1 && (v == 1) == (kind == expr.And) {
+			s.learn(ctx, a, v)
+			s.learn(ctx, b, v)
 		}
 	case expr.Eq:
 		if k, isConst := ctx.IsConst(b); isConst && v == 1 {
 			s.learn(ctx, a, k)
 		}
+	case expr.Ult:
+		s.compare(ctx, a, b, v == 1)
 	case expr.Ite:
 		// A value that one side cannot have chooses the other.
 		if k, isConst := ctx.IsConst(b); isConst && k != v {
@@ -368,6 +390,34 @@ func (s *State) learn(ctx *expr.Ctx, r expr.Ref, v uint64) {
 			s.learn(ctx, b, v)
 		}
 	}
+}
+
+// compare records the bounds that a < b, or its contrary, gives one of them.
+func (s *State) compare(ctx *expr.Ctx, a, b expr.Ref, less bool) {
+	if s.supposed != nil {
+		return
+	}
+	lo, hi := uint64(0), expr.Mask(ctx.Width(a))
+	r := a
+	if k, isConst := ctx.IsConst(b); isConst {
+		if less {
+			hi = k - 1 // k is not 0: the condition is no constant
+		} else {
+			lo = k
+		}
+	} else if k, isConst := ctx.IsConst(a); isConst {
+		if r = b; less {
+			lo = k + 1
+		} else {
+			hi = k
+		}
+	} else {
+		return
+	}
+	if old, known := s.Facts.Within[r]; known {
+		lo, hi = max(lo, old[0]), min(hi, old[1])
+	}
+	s.Facts.Within[r] = [2]uint64{lo, hi}
 }
 
 // Cond returns constraint c as a 1-bit expression.
@@ -398,6 +448,24 @@ func (c *Constraint) Conjuncts(ctx *expr.Ctx) []expr.Ref {
 		out[c.Depth-1] = c.Cond(ctx)
 	}
 	return out
+}
+
+// opened is a decision that is to be taken.
+type opened struct {
+	kind exec.DecisionKind
+	pc   uint64
+}
+
+// Exclude notes that another state takes v for r at the decision at pc, where s waits.
+func (s *State) Exclude(kind exec.DecisionKind, pc uint64, r expr.Ref, v uint64) {
+	s.Excl, s.open = append(s.Excl, Constraint{R: r, V: v}), opened{kind, pc}
+}
+
+// Waits is an error of the engine if s waits at a decision: it is about to do something else, though other states count on what it decides there.
+func (s *State) Waits(comes string) {
+	if len(s.Excl) > 0 {
+		panic(fmt.Sprintf("a state that waits at %v at %#x for a value that others have not taken (%d have) comes to %s", s.open.kind, s.open.pc, len(s.Excl), comes))
+	}
 }
 
 // Exclusions returns the conditions that keep the state away from its siblings.

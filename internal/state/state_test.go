@@ -191,6 +191,40 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// TestLearnBounds: comparisons with constants bound what they compare, as far as all of them together tell, and what is supposed bounds nothing.
+func TestLearnBounds(t *testing.T) {
+	e := expr.New()
+	x := e.Var("x", 8)
+	k := func(v uint64) expr.Ref { return e.Const(v, 8) }
+	st := boot(t)
+	for _, tc := range []struct {
+		name   string
+		r      expr.Ref
+		v      uint64
+		lo, hi uint64
+	}{
+		{"less", e.Ult(x, k(0x80)), 1, 0, 0x7f},
+		{"not less", e.Ult(x, k(0x10)), 0, 0x10, 0x7f},
+		{"weaker", e.Ult(x, k(0x90)), 1, 0x10, 0x7f},
+		{"greater", e.Ult(k(0x20), x), 1, 0x21, 0x7f},
+		{"not greater", e.Ult(k(0x70), x), 0, 0x21, 0x70},
+		{"at most", e.Ule(x, k(0x60)), 1, 0x21, 0x60},
+		{"two", e.And(e.Ult(x, k(0x50)), e.Ule(k(0x30), x)), 1, 0x30, 0x4f},
+	} {
+		forget := st.Suppose(e, e.Eq(e.Ult(x, k(0x31)), e.Const(1, 1)), 1)
+		forget()
+		st.Assume(e, tc.r, tc.v)
+		if got := st.Facts.Within[x]; got != [2]uint64{tc.lo, tc.hi} {
+			t.Errorf("%s: %#x, want %#x to %#x", tc.name, got, tc.lo, tc.hi)
+		}
+	}
+	f := st.Fork()
+	f.Resume(e)
+	if f.Facts.Within[x] != st.Facts.Within[x] {
+		t.Errorf("after a fork %#x", f.Facts.Within[x])
+	}
+}
+
 // TestLog: a digest tells where decisions were made and of what kind, never what was decided.
 func TestLog(t *testing.T) {
 	e := expr.New()
@@ -210,8 +244,8 @@ func TestLog(t *testing.T) {
 			if st.Excl != nil {
 				t.Error("exclusions outlive the decision")
 			}
-			if st.Decided != st.Sys.Retired {
-				t.Errorf("decided after %d instructions, not %d", st.Decided, st.Sys.Retired)
+			if st.Decided != st.Sys.Spent() {
+				t.Errorf("decided after %d instructions, not %d", st.Decided, st.Sys.Spent())
 			}
 		}
 		return st

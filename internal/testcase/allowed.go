@@ -20,8 +20,8 @@ type allowance struct {
 // allowed are all the differences that are. What stands for them is what classes of behaviour are told by, too: the machine's clock and
 // numbers of processes may differ from path to path.
 var allowed = []allowance{
-	{"the machine and Linux place objects differently: Python's repr", regexp.MustCompile(` at 0x[0-9a-f]+`), " at 0x?", true},
-	{"likewise: table: 0x5581c0e2b2a0 of Lua, <environment: 0x55d5c8a3e1c8> of R, Thread 0x00007f2a5e3c2740 of faulthandler",
+	{"the machine and Linux place objects differently: what has no text of its own is shown as TYPE at ADDRESS", regexp.MustCompile(` at 0x[0-9a-f]+`), " at 0x?", true},
+	{"likewise: TYPE: 0x5581c0e2b2a0, <TYPE: 0x55d5c8a3e1c8>, Thread 0x00007f2a5e3c2740",
 		regexp.MustCompile(`\b0x[0-9a-f]{9,16}\b`), "0x?", true},
 	{"processes are numbered differently", regexp.MustCompile(`\b([Pp][Ii][Dd]|[Pp]rocess)([ =:#(\[]{1,2})[0-9]+\b`), "${1}${2}?", false},
 	{"likewise: sh says which of its children died", regexp.MustCompile(`(: line [0-9]+: )[ ]*[0-9]+ (Hangup|Aborted|Killed|Terminated|Segmentation fault|Bus error|Illegal instruction|Floating point exception|Trace/breakpoint trap)`), "${1}? ${2}", false},
@@ -33,6 +33,9 @@ var allowed = []allowance{
 
 // allow replaces what may differ in p.
 func allow(p []byte, text bool) []byte {
+	if !bytes.ContainsAny(p, "0123456789") && !bytes.Contains(p, []byte("(core dumped)")) {
+		return p // what every row needs, found a hundred times faster
+	}
 	for _, a := range allowed {
 		if a.text || !text {
 			p = a.what.ReplaceAll(p, []byte(a.as))

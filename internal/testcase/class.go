@@ -57,7 +57,7 @@ func joinParts(l []Part) string {
 
 // A Class digests what a user can see of a path, part by part. Bytes that are symbolic, and so may have other values on the same path, count as one
 // mark for each run of them: a program that prints its input does not behave in another way for each. So do escapes that stand for them, and the
-// quotes around them: Python's repr writes '\n' where the input has a newline, and "'" for a quote.
+// quotes around them: what shows a text as a literal writes '\n' where the input has a newline, and "'" for a quote.
 type Class struct {
 	// Fixed reports whether a byte of the input can be nothing but c on the path; nil: that is not known.
 	Fixed func(c byte) bool
@@ -90,19 +90,66 @@ func (c *Class) AddBytes(part Part, b []byte, symbolic func(i int) bool) {
 		}
 		return b
 	}
-	plain := b // it may be a file, hundreds of megabytes
+	plain := b
 	if symbolic != nil {
-		plain = masked(b, symbolic, nil)
+		plain, _ = masked(b, symbolic, nil)
 	}
 	plain = text(plain)
 	c.fine = sumUp(c.fine, part, plain)
-	if part == PartMessage || part == PartStdout || part == PartStderr { // the others are no text
-		if symbolic == nil {
-			symbolic = func(int) bool { return false }
+	if symbolic == nil {
+		symbolic = func(int) bool { return false }
+	}
+	switch part {
+	case PartMessage, PartStdout, PartStderr:
+		plain, _ = masked(b, symbolic, func(i int) int { return c.escape(b, i, symbolic) })
+		plain = text(plain)
+	case PartReturned:
+		if v, ok := c.maskedValue(b, symbolic); ok {
+			plain = v
 		}
-		plain = text(masked(b, symbolic, func(i int) int { return c.escape(b, i, symbolic) }))
 	}
 	c.sum = sumUp(c.sum, part, plain)
+}
+
+// AddPieces adds bytes to part that are told in pieces, each by a call of add; symbolic is as for AddBytes, of a piece, and no escapes are looked for.
+func (c *Class) AddPieces(part Part, tell func(add func(b []byte, symbolic func(i int) bool))) {
+	if !slices.Contains(c.parts, part) {
+		return
+	}
+	size, in, h := 0, false, sha256.New()
+	tell(func(b []byte, symbolic func(i int) bool) {
+		plain := maskedPiece(b, symbolic, &in)
+		size += len(plain)
+		h.Write(plain)
+	})
+	all := binary.AppendUvarint(h.Sum(nil), uint64(size))
+	c.fine, c.sum = sumUp(c.fine, part, all), sumUp(c.sum, part, all)
+}
+
+// maskedPiece is b with a mark for each run of symbolic bytes, but for one that goes on from the piece before; in says whether one does, and is kept. What has
+// none is not copied.
+func maskedPiece(b []byte, symbolic func(i int) bool, in *bool) []byte {
+	n := 0
+	for n < len(b) && b[n] != mark && !symbolic(n) {
+		n++
+	}
+	if n > 0 {
+		*in = false
+	}
+	out := b[:n:n]
+	for i := n; i < len(b); i++ {
+		switch {
+		case !symbolic(i):
+			if *in = false; b[i] == mark {
+				out = append(out, mark)
+			}
+			out = append(out, b[i])
+		case !*in:
+			*in = true
+			out = append(out, mark, 1)
+		}
+	}
+	return out
 }
 
 // sumUp is the digest of what sum is one of and part's b.
@@ -119,11 +166,11 @@ func sumUp(sum []byte, part Part, b []byte) []byte {
 const mark = 0xff
 
 // masked is b with a mark for each run of symbolic bytes. With escapes, which is how long one of the input is that begins at i, or 0, these count as
-// symbolic, and the quotes right around a run are part of it.
-func masked(b []byte, symbolic func(i int) bool, escapes func(i int) int) []byte {
-	out := make([]byte, 0, len(b))
+// symbolic, and the quotes right around a run are part of it. units is how many bytes b has, an escape being one.
+func masked(b []byte, symbolic func(i int) bool, escapes func(i int) int) (out []byte, units int) {
+	out = make([]byte, 0, len(b))
 	in := false // a run
-	for i := 0; i < len(b); {
+	for i := 0; i < len(b); units++ {
 		c, n := b[i], 0
 		switch {
 		case symbolic(i):
@@ -150,13 +197,43 @@ func masked(b []byte, symbolic func(i int) bool, escapes func(i int) int) []byte
 		out, in = append(out, c), false
 		i++
 	}
-	return out
+	return out, units
+}
+
+// maskedValue is masked for the tokens of a value, each text for itself, whose number counts an escape as one byte. It is false for what is no value.
+func (c *Class) maskedValue(b []byte, symbolic func(i int) bool) (out []byte, ok bool) {
+	v := string(b)
+	for from := 0; from < len(b); {
+		r := valueReader{rest: v[from:]}
+		letter, n := Token(b[from]), r.number()
+		i := slices.IndexFunc(tokens, func(t tokenRow) bool { return t.token == letter })
+		if i < 0 || r.err != nil {
+			return nil, false
+		}
+		from = len(b) - len(r.rest)
+		if tokens[i].values > 0 {
+			out = fmt.Appendf(out, "%c%d:", letter, n)
+			continue
+		}
+		if n > len(b)-from {
+			return nil, false
+		}
+		leaf, escapes := b[from:from+n], (func(int) int)(nil)
+		here := func(i int) bool { return symbolic(from + i) }
+		if letter == TokenText || letter == TokenBytes {
+			escapes = func(i int) int { return c.escape(leaf, i, here) }
+		}
+		text, units := masked(leaf, here, escapes)
+		out = append(fmt.Appendf(out, "%c%d,%d:", letter, units, len(text)), text...)
+		from += n
+	}
+	return out, true
 }
 
 func isQuote(c byte) bool { return c == '\'' || c == '"' }
 
 // escapeLetters are what letters stand for behind a backslash.
-var escapeLetters = map[byte]byte{'a': '\a', 'b': '\b', 'e': 0x1b, 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\\': '\\', '\'': '\'', '"': '"'}
+var escapeLetters = map[byte]byte{'a': '\a', 'b': '\b', 'e': 0x1b, 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\\': '\\', '\'': '\'', '"': '"', '\n': '\n'}
 
 // escape is the length of the escape that begins at b[i] and stands for a byte of the input: it has a symbolic byte in it, or is that of a byte which the
 // input has for sure, as a quote within other quotes is; 0: none does.
@@ -168,18 +245,21 @@ func (c *Class) escape(b []byte, i int, symbolic func(i int) bool) int {
 	if b[i] != '\\' || i+1 == len(b) {
 		return 0
 	}
-	if symbolic(i + 1) {
+	if symbolic(i+1) && !isDigit(b[i+1], 10) {
 		return 2
 	}
 	if v, ok := escapeLetters[b[i+1]]; ok && fixed(uint64(v)) {
 		return 2
 	}
-	from, most, bases := i+1, 3, []int{8, 10} // \ooo of R, \ddd of Lua
-	if b[i+1] == 'x' {
+	from, most, bases := i+1, 3, []int{8, 10} // \ooo and \ddd, as languages differ
+	switch b[i+1] {
+	case 'x':
 		from, most, bases = i+2, 2, []int{16}
+	case 'u': // of JSON
+		from, most, bases = i+2, 4, []int{16}
 	}
 	digits, some := 0, false
-	for from+digits < len(b) && digits < most && (symbolic(from+digits) || isDigit(b[from+digits], bases[len(bases)-1])) {
+	for from+digits < len(b) && digits < most && isDigit(b[from+digits], bases[len(bases)-1]) {
 		some = some || symbolic(from+digits)
 		digits++
 	}

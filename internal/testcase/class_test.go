@@ -3,6 +3,8 @@ package testcase
 import (
 	"strings"
 	"testing"
+
+	"symchef/internal/seed"
 )
 
 func TestParseParts(t *testing.T) {
@@ -58,6 +60,40 @@ func TestClassEscapes(t *testing.T) {
 	}
 }
 
+// A returned text that copies the input is of one class however that is escaped in it, with as many characters.
+func TestClassReturned(t *testing.T) {
+	of := func(value string) (class, fine string) {
+		c := NewClass(Parts)
+		c.Fixed = func(c byte) bool { return strings.IndexByte("\n\x7f\\'", c) >= 0 }
+		c.AddBytes(PartReturned, []byte(value), func(i int) bool { return value[i] >= 'A' && value[i] <= 'Z' })
+		return c.Digest(), c.Fine()
+	}
+	one, fine := of("l2:s3:'A'b1:x")
+	for _, tt := range []struct {
+		value string
+		same  bool
+	}{
+		{"l2:s3:'B'b1:x", true}, {"l2:s3:\"A\"b1:x", true}, {"l2:s3:\"'\"b1:x", true}, {`l2:s4:'\n'b1:x`, true}, {`l2:s4:'\\'b1:x`, true}, {`l2:s6:'\x7f'b1:x`, true}, {`l2:s8:"\u007f"b1:x`, true},
+		{`l2:s6:'\x0A'b1:x`, true}, {"l2:s4:'\\\n'b1:x", true}, {`l2:s6:'\127'b1:x`, true},
+		{"l2:s4:'AB'b1:x", false}, {`l2:s5:'A\n'b1:x`, false}, {"l2:b3:'A'b1:x", false}, {"l2:s3:'a'b1:x", false}, {`l2:s4:'\t'b1:x`, false}, {"l2:s3:'A's1:x", false},
+		{"l2:s3:'A'b1:y", false}, {"l2:s3:'A'b1:A", false}, {"s3:'A'", false}, {"l2:s3:'A'z0:", false}, {"(2:s3:'A'b1:x", false}, {"l2:s3:'A'", false}, {"l2:o3:'A'b1:x", false},
+	} {
+		class, other := of(tt.value)
+		if (class == one) != tt.same {
+			t.Errorf("%q is of the class: %v", tt.value, class == one)
+		}
+		if (other == fine) != (tt.value == "l2:s3:'B'b1:x") {
+			t.Errorf("%q is of the fine class: %v", tt.value, other == fine)
+		}
+	}
+	for _, pair := range [][2]string{{"i1:A", "i1:B"}, {"l1:i1:A", "l1:i1:B"}, {"x:A", "x:B"}} { // no text, no value
+		a, _ := of(pair[0])
+		if b, _ := of(pair[1]); a != b {
+			t.Errorf("%q and %q are two classes", pair[0], pair[1])
+		}
+	}
+}
+
 func TestClass(t *testing.T) {
 	// Capital letters are symbolic.
 	of := func(parts []Part, p Part, text string) string {
@@ -93,5 +129,38 @@ func TestClass(t *testing.T) {
 	b.Add(PartStdout, "xy")
 	if a.Digest() == b.Digest() {
 		t.Error("two texts are one")
+	}
+}
+
+// A content that is told in pieces makes the class that it makes as a whole, wherever it is cut.
+func TestClassPieces(t *testing.T) {
+	r := seed.Rand(t)
+	for range 300 {
+		b, sym := make([]byte, r.IntN(12)), make([]bool, 12)
+		for i := range b {
+			b[i], sym[i] = []byte{'a', mark, 1, 'b'}[r.IntN(4)], r.IntN(3) == 0
+		}
+		of := func(cuts ...int) string {
+			c := NewClass(Parts)
+			c.AddPieces(PartFiles, func(add func([]byte, func(int) bool)) {
+				from := 0
+				for _, to := range append(cuts, len(b)) {
+					add(b[from:to], func(i int) bool { return sym[from+i] })
+					from = to
+				}
+			})
+			return c.Digest()
+		}
+		whole := of()
+		for cut := range len(b) + 1 {
+			if of(cut) != whole {
+				t.Fatalf("%q %v is another cut at %d", b, sym, cut)
+			}
+		}
+		plain, _ := masked(b, func(i int) bool { return sym[i] }, nil)
+		in := false
+		if got := maskedPiece(b, func(i int) bool { return sym[i] }, &in); string(got) != string(plain) {
+			t.Fatalf("%q %v: %q, want %q", b, sym, got, plain)
+		}
 	}
 }

@@ -18,7 +18,7 @@ type FileEffect struct {
 	Kind   FileKind `json:"kind,omitempty"`
 	Mode   string   `json:"mode,omitempty"`   // permissions, octal: "0644"; "" of symbolic links
 	Size   int64    `json:"size,omitempty"`   // bytes of a regular file
-	SHA256 string   `json:"sha256,omitempty"` // of a regular file's content, lower-case hex
+	SHA256 string   `json:"sha256,omitempty"` // of a regular file's content, lower-case hex; "" if it was not looked at, see MostContent
 	Target Text     `json:"target,omitempty"` // of a symbolic link
 }
 
@@ -51,14 +51,44 @@ const (
 	MostFiles = 10_000
 )
 
-// SetFiles sets Files to effects, all there are, sorted by path; if they are cut off no digest of them is known.
+// MostContent bounds how many bytes of the contents of files are looked at after a path, all together: a program makes a file of a gigabyte by one call. A
+// file for which nothing is left has no digest.
+const MostContent = 256 << 20
+
+// ContentRoom is what is left of MostContent; its zero value is all.
+type ContentRoom struct{ taken int64 }
+
+// Take reports whether size bytes more may be looked at. Those who ask in the same order are told the same.
+func (r *ContentRoom) Take(size int64) bool {
+	if size > MostContent-r.taken {
+		return false
+	}
+	r.taken += size
+	return true
+}
+
+// unlooked reports whether e is a file with a content that was not looked at.
+func (e FileEffect) unlooked() bool { return e.Kind == RegularFile && e.SHA256 == "" }
+
+// Unlooked says what of the effects on files was too much to be looked at; "" if all was.
+func (o Observation) Unlooked() string {
+	switch {
+	case slices.ContainsFunc(o.Files, FileEffect.unlooked):
+		return fmt.Sprintf("more than %d MiB of files", MostContent>>20)
+	case len(o.Files) > MaxFiles && o.FilesSHA256 == "":
+		return fmt.Sprintf("more than %d effects on files, or %d MiB of them", MostFiles, MostContent>>20)
+	}
+	return ""
+}
+
+// SetFiles sets Files to effects, all there are, sorted by path; if they are cut off, or a content was not looked at, no digest of them is known.
 func (o *Observation) SetFiles(effects []FileEffect, cut bool) {
 	o.Files, o.FilesTotal, o.FilesSHA256 = effects, 0, ""
 	if len(effects) <= MaxFiles {
 		return
 	}
 	o.Files, o.FilesTotal = effects[:MaxFiles+1], len(effects)
-	if cut || len(effects) > MostFiles {
+	if cut || len(effects) > MostFiles || slices.ContainsFunc(effects, FileEffect.unlooked) {
 		return
 	}
 	h := sha256.New()
@@ -70,14 +100,14 @@ func (o *Observation) SetFiles(effects []FileEffect, cut bool) {
 
 // String is the effect in one line.
 func (e FileEffect) String() string {
-	s := string(e.Change) + " " + quotePython(string(e.Path))
+	s := string(e.Change) + " " + quoted(string(e.Path))
 	switch e.Kind {
 	case "":
 		return s
 	case RegularFile:
 		return fmt.Sprintf("%s (%s, %d bytes)", s, e.Mode, e.Size)
 	case Symlink:
-		return fmt.Sprintf("%s (to %s)", s, quotePython(string(e.Target)))
+		return fmt.Sprintf("%s (to %s)", s, quoted(string(e.Target)))
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s (%s %s", s, e.Kind, e.Mode)) + ")"
 }

@@ -145,3 +145,27 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+func TestContentRoom(t *testing.T) {
+	var room ContentRoom
+	for i, c := range []struct {
+		size int64
+		want bool
+	}{{MostContent + 1, false}, {MostContent - 1, true}, {2, false}, {1, true}, {0, true}, {1, false}} {
+		if room.Take(c.size) != c.want {
+			t.Errorf("%d: %d bytes", i, c.size)
+		}
+	}
+	o := Observation{}
+	var many []FileEffect
+	for range MaxFiles + 2 {
+		many = append(many, FileEffect{Kind: RegularFile, SHA256: "00"})
+	}
+	if o.SetFiles(many, false); o.Unlooked() != "" || o.FilesSHA256 == "" {
+		t.Error(o.Unlooked())
+	}
+	many[MaxFiles+1].SHA256 = "" // not among those that are listed
+	if o.SetFiles(many, false); o.Unlooked() == "" || o.FilesSHA256 != "" {
+		t.Errorf("%q", o.FilesSHA256)
+	}
+}

@@ -31,11 +31,16 @@ type plainInput Input
 type inputJSON struct {
 	Name Text `json:"name"`
 	plainInput
+	Chosen Told `json:"chosen,omitzero"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (in Input) MarshalJSON() ([]byte, error) {
-	return marshal(inputJSON{Text(in.Name), plainInput(in)})
+	j := inputJSON{Name: Text(in.Name), plainInput: plainInput(in)}
+	if in.Type == TypeChoice {
+		j.Chosen = Told{in.Chosen, in.Label}
+	}
+	return marshal(j)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -43,7 +48,7 @@ func (in *Input) UnmarshalJSON(b []byte) error {
 	var j inputJSON
 	err := json.Unmarshal(b, &j)
 	*in = Input(j.plainInput)
-	in.Name = string(j.Name)
+	in.Name, in.Chosen = string(j.Name), j.Chosen.Value
 	return err
 }
 
@@ -76,11 +81,12 @@ type plainDecision Decision
 type decisionJSON struct {
 	plainDecision
 	Source Text `json:"source,omitempty"`
+	Symbol Text `json:"symbol,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (d Decision) MarshalJSON() ([]byte, error) {
-	return marshal(decisionJSON{plainDecision(d), Text(d.Source)})
+	return marshal(decisionJSON{plainDecision(d), Text(d.Source), Text(d.Symbol)})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -88,6 +94,6 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	var j decisionJSON
 	err := json.Unmarshal(b, &j)
 	*d = Decision(j.plainDecision)
-	d.Source = string(j.Source)
+	d.Source, d.Symbol = string(j.Source), string(j.Symbol)
 	return err
 }

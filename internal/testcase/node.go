@@ -7,6 +7,8 @@ type Node struct {
 	Token  Token
 	Bytes  string // of a leaf
 	Values []Node // of a structure; those of a map are keys and values in turn. Of what is cut at the end one stands for all
+
+	count int // the number of the token of a structure
 }
 
 // Node is the value in parts; false where it is none.
@@ -21,7 +23,7 @@ func (v Value) Node() (Node, bool) {
 // Leaf reports whether v has no parts and is told.
 func (v Value) Leaf() bool {
 	n, ok := v.Node()
-	return ok && !slices.Contains([]Token{TokenList, TokenTuple, TokenMap, TokenSet, TokenObject, TokenCut}, n.Token)
+	return ok && !slices.Contains([]Token{TokenList, TokenTuple, TokenMap, TokenSet, TokenObject, TokenKind, TokenLong, TokenCut}, n.Token)
 }
 
 // node takes one value. Require: it is one by Check.
@@ -36,6 +38,7 @@ func (r *valueReader) node() Node {
 		n.Bytes, r.rest = r.rest[:size], r.rest[size:]
 		return n
 	}
+	n.count = size
 	for range size * each {
 		last := len(n.Values) - 1
 		if r.rest == "" && last >= 0 && n.Values[last].Token == TokenCut {

@@ -23,7 +23,7 @@ type Observation struct {
 	StderrSHA256 string `json:"stderr_sha256,omitempty"`
 	StderrBytes  int64  `json:"stderr_bytes,omitempty"`
 	// Files are the effects on files, sorted by path; nil if they are not known. If they are more than MaxFiles these are the first of
-	// FilesTotal, of all of which FilesSHA256 is a digest, lower-case hex, or empty if they are more than MostFiles.
+	// FilesTotal, of all of which FilesSHA256 is a digest, lower-case hex, or empty if they are more than MostFiles, or MostContent.
 	Files       []FileEffect `json:"files,omitzero"`
 	FilesTotal  int          `json:"files_total,omitempty"`
 	FilesSHA256 string       `json:"files_sha256,omitempty"`
@@ -34,6 +34,20 @@ type Observation struct {
 // A Difference is one thing in which two observations differ, and what each shows of it.
 type Difference struct {
 	What, One, Other string
+	Values           []Value // both, where they are values: their language has words of its own for them
+}
+
+// Show says what is different in the words of a language, which show tells of a value; then says what is between both sides.
+func (d *Difference) Show(show func(Value) string, then string) string {
+	one, other := d.One, d.Other
+	if d.Values != nil && show != nil {
+		one, other = show(d.Values[0]), show(d.Values[1])
+	}
+	return fmt.Sprintf("%s %s, %s %s", d.What, one, then, other)
+}
+
+func differ(what, one, other string) *Difference {
+	return &Difference{What: what, One: one, Other: other}
 }
 
 // Difference is the first thing that a user can tell o and p apart by; nil if there is none. A hang has no end and thus nothing to
@@ -41,19 +55,19 @@ type Difference struct {
 func (o Observation) Difference(p Observation) *Difference {
 	switch {
 	case !o.Outcome.Same(p.Outcome):
-		return &Difference{"outcome", fmt.Sprintf("%q", o.Outcome), fmt.Sprintf("%q", p.Outcome)}
+		return differ("outcome", fmt.Sprintf("%q", o.Outcome), fmt.Sprintf("%q", p.Outcome))
 	case o.Outcome.Kind == Hang:
 		return nil
 	case o.OutputSHA256 != p.OutputSHA256:
-		return &Difference{"standard output", fmt.Sprint(o.OutputBytes, " bytes"), fmt.Sprint(p.OutputBytes, " others")}
+		return differ("standard output", fmt.Sprint(o.OutputBytes, " bytes"), fmt.Sprint(p.OutputBytes, " others"))
 	case o.StderrSHA256 != "" && p.StderrSHA256 != "" && o.StderrSHA256 != p.StderrSHA256:
-		return &Difference{"standard error", fmt.Sprint(o.StderrBytes, " bytes"), fmt.Sprint(p.StderrBytes, " others")}
+		return differ("standard error", fmt.Sprint(o.StderrBytes, " bytes"), fmt.Sprint(p.StderrBytes, " others"))
 	case o.fileDifference(p) != nil:
 		return o.fileDifference(p)
 	case o.Returned != "" && p.Returned != "" && !o.Returned.Same(p.Returned):
-		return &Difference{"returned value", o.Returned.String(), p.Returned.String()}
+		return &Difference{"returned value", o.Returned.String(), p.Returned.String(), []Value{o.Returned, p.Returned}}
 	case len(o.Frames) > 0 && len(p.Frames) > 0 && !slices.EqualFunc(o.Frames, p.Frames, sameText):
-		return &Difference{"frames", strings.Join(o.Frames, " "), strings.Join(p.Frames, " ")}
+		return differ("frames", strings.Join(o.Frames, " "), strings.Join(p.Frames, " "))
 	}
 	return nil
 }
@@ -66,18 +80,18 @@ func (o Observation) fileDifference(p Observation) *Difference {
 	case len(o.Files) > MaxFiles && len(p.Files) > MaxFiles: // random parts of names count here
 		known := o.FilesSHA256 != "" && p.FilesSHA256 != "" && o.FilesWithin == nil && p.FilesWithin == nil
 		if known && o.FilesSHA256 != p.FilesSHA256 {
-			return &Difference{"files", fmt.Sprint(o.FilesTotal, " effects"), fmt.Sprint(p.FilesTotal, " others")}
+			return differ("files", fmt.Sprint(o.FilesTotal, " effects"), fmt.Sprint(p.FilesTotal, " others"))
 		}
 		return nil
 	}
 	a, b := Within(Within(o.Files, o.FilesWithin), p.FilesWithin), Within(Within(p.Files, p.FilesWithin), o.FilesWithin)
 	switch one, other := unlike(a, b); {
 	case one != nil && other != nil:
-		return &Difference{"file", one.String(), other.String()}
+		return differ("file", one.String(), other.String())
 	case one != nil:
-		return &Difference{"file", one.String(), "not"}
+		return differ("file", one.String(), "not")
 	case other != nil:
-		return &Difference{"file", "nothing like it", other.String()}
+		return differ("file", "nothing like it", other.String())
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ const (
 	Assertion   Kind = "assertion"   // AssertionError, or assert(3) of a program
 	Crash       Kind = "crash"       // death by a signal
 	Hang        Kind = "hang"        // never ended: a limit of time or a deadlock
-	Exit        Kind = "exit"        // exit(2) without an outcome, or with a status other than 0
+	Exit        Kind = "exit"        // exit(2) without an outcome, or with a status other than 0, or the test asked for it
 	Unsupported Kind = "unsupported" // the machine met what it cannot execute
 )
 
@@ -39,7 +39,7 @@ func (k Kind) Known() bool {
 type Outcome struct {
 	Kind Kind `json:"kind"`
 	// Type is the qualified name of the exception's type; kinds exception,
-	// expected and assertion.
+	// expected and assertion, and exit where an exception asked for it.
 	Type string `json:"type,omitempty"`
 	// Message is the exception's text, or why a path is unsupported.
 	Message string `json:"message,omitempty"`
@@ -78,7 +78,7 @@ func (o Outcome) Failing() bool {
 func (o Outcome) String() string {
 	var b strings.Builder
 	b.WriteString(string(o.Kind))
-	if o.Type != "" {
+	if o.Type != "" && o.Kind != Exit {
 		b.WriteString(" " + o.Type)
 	}
 	if o.Signal != "" {

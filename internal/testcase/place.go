@@ -9,7 +9,7 @@ import (
 // frameParts are those of FILE:LINE:FUNCTION; the file may have colons, too.
 var frameParts = regexp.MustCompile(`(?s)^(/.*?)(:[0-9]+(?::.*)?)$`)
 
-// PlainFrames are frames, whose files are named as a program has put the names together ("/t/sub/../lib.py"), with plain names where these are
+// PlainFrames are frames, whose files are named as a program has put the names together ("/t/sub/../lib"), with plain names where these are
 // the same files on this host.
 func PlainFrames(frames []string) []string {
 	for i, f := range frames {

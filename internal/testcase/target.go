@@ -14,7 +14,7 @@ type TargetKind string
 // The kind that is no language.
 const (
 	// Program takes standard input and arguments; its exit status or signal
-	// is its outcome. Every other kind is a language, "python", "lua" or "r", whose
+	// is its outcome. Every other kind is a language, as its folder is called, whose
 	// guest library takes the inputs and tells the outcome.
 	Program TargetKind = "program"
 )
@@ -42,6 +42,8 @@ type Target struct {
 	Env Strings `json:"env"`
 	// Models are the families of models of interpreter functions that the machine used; empty for programs.
 	Models []string `json:"models,omitempty"`
+	// CPU is the processor that the machine had: "v3", or empty for v2.
+	CPU string `json:"cpu,omitempty"`
 	// Merge says that the ways of branches were merged: decision logs have none of theirs.
 	Merge bool `json:"merge,omitempty"`
 	// Cwd is the working directory, absolute.

@@ -23,6 +23,7 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // A Test is one path through the program under test: the inputs that drive
@@ -47,8 +48,12 @@ type Test struct {
 	Decisions []Decision `json:"decisions"`
 	// Unproved are the ranges of addresses that the path asked for and the solver could not prove, by their number on the path.
 	Unproved []int `json:"unproved,omitempty"`
+	// Asked is what the path may have been told that is no input: system calls, some with what they ask for, and files of /proc, /sys and /dev; sorted.
+	Asked []string `json:"asked,omitempty"`
 	// Observation is what the machine saw of the path.
 	Observation
+	// Words is what Returned is in the words of the test's language.
+	Words string `json:"-"`
 	// Class is the class of behaviour the path is of; its digest is that of the run's parts, see Class.
 	Class string `json:"class,omitempty"`
 	// EndedBy names the limit that cut the path off ("instructions", "time",
@@ -57,6 +62,11 @@ type Test struct {
 	EndedBy string `json:"ended_by,omitempty"`
 	// Loop is where the path is in a loop, FILE:LINE:FUNCTION of the first line in it; of hangs, as far as it is known.
 	Loop Text `json:"loop,omitempty"`
+	// Stands is where a hang stands that does not repeat its steps, FILE:LINE:FUNCTION: within that one instruction, as one that jumps to itself, waits
+	// for ever, or calls code in C that never returns.
+	Stands Text `json:"stands,omitempty"`
+	// Judged is why an exception is what the author of a checked function meant, in one word; empty: it is not, or nobody judged.
+	Judged string `json:"judged,omitempty"`
 	// Log are the lines the test logged, oldest first.
 	Log Strings `json:"log,omitempty"`
 	// FoundAt is seconds of wall-clock time since the run began.
@@ -91,9 +101,12 @@ type Input struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	// BytesHex is the raw bytes in lower-case hex.
 	BytesHex string `json:"bytes_hex,omitempty"`
-	// Chosen is what was chosen, of a choice, where the library tells; Label shows it in the words of the test's language.
+	// Chosen is what was chosen, of a choice, where the library tells; Label shows it, or a shape, in the words of the test's language.
 	Chosen Value  `json:"chosen,omitempty"`
 	Label  string `json:"label,omitempty"`
+	// Parts and Code are those of a shape (TypeShape).
+	Parts []Input `json:"parts,omitempty"`
+	Code  []Piece `json:"code,omitempty"`
 }
 
 func mustJSON(v any) json.RawMessage {
@@ -223,6 +236,8 @@ func (in Input) Check() error {
 		if len(in.Value) != 0 {
 			err = fmt.Errorf("input %s: %s has no value, only bytes_hex", in.Name, in.Type)
 		}
+	case TypeShape:
+		err = in.checkShape()
 	default:
 		err = fmt.Errorf("input %s: unknown type %q", in.Name, in.Type)
 	}
@@ -260,6 +275,8 @@ type Decision struct {
 	Value Hex `json:"value"`
 	// Source is where the program under test decided, FILE:LINE NAME, as far as it is known.
 	Source string `json:"source,omitempty"`
+	// Symbol is where code of a library decided, in a program: MODULE:FUNCTION+OFFSET, without the function where that is not known.
+	Symbol string `json:"symbol,omitempty"`
 }
 
 // PathID is the digest of a decision log: hex SHA-256 over kind, pc and value
@@ -301,7 +318,20 @@ func (t Test) Check() error {
 			return fmt.Errorf("test %s: %w", t.ID, err)
 		}
 	}
+	digests := []string{t.OutputSHA256, t.StderrSHA256, t.FilesSHA256}
+	for _, f := range t.Files {
+		digests = append(digests, f.SHA256)
+	}
+	for _, d := range digests { // emitted scripts have them as they are
+		if d != "" && !validDigest(d) {
+			return fmt.Errorf("test %s: %q is no digest: want 64 digits, hexadecimal and lower-case", t.ID, d)
+		}
+	}
 	return nil
+}
+
+func validDigest(s string) bool {
+	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // marshal is json.Marshal without the escaping meant for web pages.

@@ -9,12 +9,14 @@ import (
 )
 
 func sample() Test {
-	log := []Decision{{"branch", 0x401000, 1, "a.py:3 f"}, {"value", 0x7fff_0000_1234, math.MaxUint64, ""}}
+	part := 1
+	log := []Decision{{"branch", 0x401000, 1, "a.py:3 f", ""}, {"value", 0x7fff_0000_1234, math.MaxUint64, "", "libc.so.6:f+0x1"}}
 	return Test{
 		ID: "t000001", PathID: PathID(log), Group: "g1", Decisions: log,
 		Inputs: []Input{
 			Str("email", "a<\n\"é"), Bytes("raw", []byte{0, 255}), Int("n", math.MinInt64),
 			Bool("flag", true), Choice("c", 2), Stdin([]byte("x\x00")), Argv(1, []byte("-v")),
+			Shape("l", []Input{Choice("len(l)", 1), Int("l[0]", 7)}, []Piece{{Name: &Name{Path: "P", Module: "m"}}, {Text: "("}, {Part: &part}, {Text: ")"}}),
 		},
 		Observation: Observation{Outcome: Outcome{Kind: Exception, Type: "ValueError", Message: "no"}, Returned: "l1:b1:\xff",
 			Frames: []string{"/t.py:1:f"}, OutputSHA256: OutputDigest(nil)},
@@ -71,6 +73,9 @@ func TestCheckRefuses(t *testing.T) {
 		"int out of range":    func(u *Test) { u.Inputs[2].Value = []byte("9223372036854775808") },
 		"str without a value": func(u *Test) { u.Inputs[0].Value = nil },
 		"value of bytes":      func(u *Test) { u.Inputs[1].Value = []byte("1") },
+		"shape of no part":    func(u *Test) { u.Inputs[7].Code[2].Part = new(int) },
+		"shape in a shape":    func(u *Test) { u.Inputs[7].Parts[1] = Shape("y", nil, nil) },
+		"value of a shape":    func(u *Test) { u.Inputs[7].Value = []byte("1") },
 		"unknown input type":  func(u *Test) { u.Inputs[0].Type = "float" },
 	} {
 		u := sample()
@@ -83,7 +88,7 @@ func TestCheckRefuses(t *testing.T) {
 
 func TestPathIDSeparates(t *testing.T) {
 	logs := [][]Decision{
-		nil, {{"a", 0, 0, ""}}, {{"a", 0, 1, ""}}, {{"a", 1, 0, ""}}, {{"b", 0, 0, ""}}, {{"a", 0, 0, ""}, {"a", 0, 0, ""}},
+		nil, {{Kind: "a", PC: 0, Value: 0}}, {{Kind: "a", PC: 0, Value: 1}}, {{Kind: "a", PC: 1, Value: 0}}, {{Kind: "b", PC: 0, Value: 0}}, {{Kind: "a", PC: 0, Value: 0}, {Kind: "a", PC: 0, Value: 0}},
 	}
 	seen := map[string]int{}
 	for i, l := range logs {

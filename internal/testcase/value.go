@@ -1,6 +1,7 @@
 package testcase
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -17,13 +18,13 @@ import (
 
 // A Value is a value of the language under test as the guest library tells it: tokens, one after the other, each a letter, a decimal number,
 // a colon and what belongs to it (docs/device-protocol.md, "Values"). It is kept as the library wrote it, so that equal
-// values, and only they, are equal texts; String says it in a notation like Python's. The empty Value is none: nothing was told.
+// values, and only they, are equal texts; String says it in a notation for people. The empty Value is none: nothing was told.
 //
 //	Value("l2:i1:\x01s1:a").String() == "[1, 'a']"
 type Value string
 
-// MaxValue bounds a Value, in bytes; libraries stay below 4096.
-const MaxValue = 1 << 16
+// MaxValue bounds a Value as a library tells it, in bytes; what is kept of it is Short.
+const MaxValue = 1 << 20
 
 // valueDepth bounds how deep values are nested; libraries stay below 8.
 const valueDepth = 64
@@ -45,6 +46,8 @@ const (
 	TokenMap    Token = '{' // of pairs: twice as many values
 	TokenSet    Token = '<'
 	TokenObject Token = 'o' // another object: its type's name
+	TokenKind   Token = 'k' // an object of a type, told by what it is made of: a TokenObject and another value
+	TokenLong   Token = 'L' // a value too long to be told: as one of the same kind how it begins, its length, and a digest or TokenNone
 	TokenCut    Token = 'z' // one value that is not told, or, at the end, all that are missing
 )
 
@@ -58,7 +61,7 @@ type tokenRow struct {
 }
 
 var tokens = []tokenRow{
-	{TokenText, 0, func(b string) (string, error) { return quotePython(b), nil }, nil},
+	{TokenText, 0, func(b string) (string, error) { return quoted(b), nil }, nil},
 	{TokenBytes, 0, func(b string) (string, error) { return "b" + quoteBytes(b), nil }, nil},
 	{TokenInt, 0, showInt, nil},
 	{TokenFloat, 0, showFloat, nil},
@@ -92,6 +95,18 @@ var tokens = []tokenRow{
 		return "{" + strings.Join(l, ", ") + "}"
 	}},
 	{TokenObject, 0, func(b string) (string, error) { return "<" + plain(b) + ">", nil }, nil},
+	{TokenKind, 2, nil, func(l []string) string {
+		if len(l) != 2 {
+			return "..."
+		}
+		return strings.Trim(l[0], "<>") + "(" + l[1] + ")"
+	}},
+	{TokenLong, 3, nil, func(l []string) string {
+		if len(l) != 3 {
+			return "..."
+		}
+		return fmt.Sprintf("%s...(%s in all, %s)", l[0], l[1], l[2])
+	}},
 	{TokenCut, 0, constant("..."), nil},
 }
 
@@ -120,7 +135,7 @@ func showInt(b string) (string, error) {
 	return v.String(), nil
 }
 
-// showFloat is a double as Python's repr shows it.
+// showFloat is a double in the fewest digits that tell it.
 func showFloat(b string) (string, error) {
 	if len(b) != 8 {
 		return "", errors.New("a float has eight bytes")
@@ -128,7 +143,7 @@ func showFloat(b string) (string, error) {
 	return FloatText(math.Float64frombits(binary.LittleEndian.Uint64([]byte(b)))), nil
 }
 
-// FloatText is v as Python's repr shows it.
+// FloatText is v in the fewest digits that tell it, with a point or an exponent: 1.0, 1e+16, inf, nan.
 func FloatText(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v):
@@ -145,8 +160,8 @@ func FloatText(v float64) string {
 	return s
 }
 
-// quotePython is text in single quotes, with Python's escapes for what is not printable.
-func quotePython(s string) string {
+// quoted is text in single quotes, with escapes for what is not printable: \n, \x1b, \u20ac, \U0001f600.
+func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('\'')
 	for len(s) > 0 {
@@ -181,17 +196,17 @@ func quotePython(s string) string {
 	return b.String()
 }
 
-// isSurrogate reports whether s begins with half of a pair, which a text of Python may have, but UTF-8 has not.
+// isSurrogate reports whether s begins with half of a pair, which a text may have in languages with characters of 16 bits, but UTF-8 has not.
 func isSurrogate(s string) bool {
 	return len(s) >= 3 && s[0] == 0xed && s[1]&0xe0 == 0xa0 && s[2]&0xc0 == 0x80
 }
 
-// quoteBytes is quotePython of bytes, each a character of its own.
+// quoteBytes is quoted of bytes, each a character of its own.
 func quoteBytes(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		if s[i] < 0x80 {
-			b.WriteString(strings.Trim(quotePython(s[i:i+1]), "'"))
+			b.WriteString(strings.Trim(quoted(s[i:i+1]), "'"))
 			if s[i] == '\'' {
 				b.WriteByte('\'') // Trim took it
 			}
@@ -204,7 +219,7 @@ func quoteBytes(s string) string {
 
 // plain is s on one line.
 func plain(s string) string {
-	q := quotePython(s)
+	q := quoted(s)
 	return q[1 : len(q)-1]
 }
 
@@ -214,7 +229,7 @@ func (v Value) Check() error {
 	return err
 }
 
-// String shows the value in a notation like Python's; what is no value is shown as it is, quoted, after a question mark.
+// String shows the value in a notation for people: [1, 'a'], ('a',), {'a': None}, b'\x00', <type>, and ... for what is not told; what is no value is shown as it is, quoted, after a question mark.
 func (v Value) String() string {
 	if v == "" {
 		return ""
@@ -243,6 +258,8 @@ type valueReader struct {
 	rest string
 	cut  bool // the last token was TokenCut: what is missing is cut, too
 	err  error
+
+	makes []string // of Literal
 }
 
 func (r *valueReader) fail(format string, args ...any) {
@@ -364,20 +381,26 @@ func same(a, b *valueReader) bool {
 	return true
 }
 
-// valueJSON is a Value in JSON: for people and without loss.
-type valueJSON struct {
+// Told is a Value with words for people, those of its language. In JSON it is both, with Value.String where there are no words.
+type Told struct {
+	Value Value
+	Words string
+}
+
+// toldJSON is a Told in JSON: for people and without loss.
+type toldJSON struct {
 	Text     string `json:"text"`
 	BytesHex string `json:"bytes_hex"`
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Value) MarshalJSON() ([]byte, error) {
-	return marshal(valueJSON{v.String(), hex.EncodeToString([]byte(v))})
+func (t Told) MarshalJSON() ([]byte, error) {
+	return marshal(toldJSON{cmp.Or(t.Words, t.Value.String()), hex.EncodeToString([]byte(t.Value))})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (v *Value) UnmarshalJSON(b []byte) error {
-	var j valueJSON
+func (t *Told) UnmarshalJSON(b []byte) error {
+	var j toldJSON
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
@@ -385,22 +408,33 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("value: bytes_hex: %w", err)
 	}
-	*v = Value(raw)
+	*t = Told{Value(raw), j.Text}
 	return nil
 }
 
-// Literal is the value as a literal of Python that is equal to it; false if there is none: of other objects, of what is cut, of a number that is none, of
-// sets in sets, of text that is not UTF-8.
-func (v Value) Literal() (string, bool) {
+// MarshalJSON implements json.Marshaler: a Told without words.
+func (v Value) MarshalJSON() ([]byte, error) { return marshal(Told{Value: v}) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *Value) UnmarshalJSON(b []byte) error {
+	var t Told
+	err := json.Unmarshal(b, &t)
+	*v = t.Value
+	return err
+}
+
+// Literal is what String shows, if it is code for an equal value in a language of that notation (as in Python); false if there is none: of other objects, of what is cut, of a number that is none, of
+// sets in sets, of text that is not UTF-8. makes are the types that make an equal value of what it is made of, called with that.
+func (v Value) Literal(makes ...string) (string, bool) {
 	s := v.String()
-	r := valueReader{rest: string(v)}
+	r := valueReader{rest: string(v), makes: makes}
 	if v == "" || v.Check() != nil || !r.literal(true) || len(s) > mostLiteral {
 		return "", false
 	}
 	return s, true
 }
 
-// mostLiteral bounds a literal, in bytes; an integer in it has fewer digits than Python reads.
+// mostLiteral bounds a literal, in bytes; an integer in it has fewer digits than languages read at once.
 const mostLiteral = 4000
 
 // literal takes one value and reports whether it has a literal; set says whether it may have sets in it. Require: it is a value by Check.
@@ -411,6 +445,13 @@ func (r *valueReader) literal(set bool) bool {
 	letter := Token(r.rest[0])
 	n := r.number()
 	i := slices.IndexFunc(tokens, func(t tokenRow) bool { return t.token == letter })
+	switch letter {
+	case TokenLong:
+		return false
+	case TokenKind:
+		of := r.node()
+		return n == 1 && of.Token == TokenObject && slices.Contains(r.makes, of.Bytes) && r.literal(true)
+	}
 	if tokens[i].values == 0 {
 		b := r.rest[:n]
 		r.rest = r.rest[n:]

@@ -2,7 +2,7 @@
 what it found, and is read from standard input by an interpreter that no code under test runs in (docs/interpreters.md).
 
 A line is `number NAME N`, an offset or a value; `place NAME ADDRESS BASE`, a variable and where the file that it belongs to
-begins; or `without NAME WHY`. A field is believed where exactly one offset fits all objects."""
+begins; `none NAME`, of a place that it does without; `without NAME WHY`; or `word FORM TEXT`, what a form of the description may hold. A field is believed where exactly one offset fits all objects."""
 
 import posix
 import sys
@@ -178,6 +178,90 @@ def interned():
     return only(dicts.values())[0], base
 
 
+def shared(interned):
+    """The variable with the table in which interned strings are looked for before the dict, and the function that does: (variable, function, base). None where
+    the dict holds such strings, too. A table counts its entries and buckets, and has its functions beside; an entry has the string behind its hash."""
+    mapped, base, writable = variables()
+    with open("/proc/self/maps") as f:
+        lines = [line.split(None, 5) for line in f]
+    code = [tuple([int(x, 16) for x in line[0].split("-")]) for line in lines if "x" in line[1]]
+
+    def within(ranges, p, n):
+        return any([lo <= p <= hi - n for lo, hi in ranges])
+
+    def strings(at):  # how many are in the table
+        count, size, buckets = [number(at + 8 * k) for k in range(3)]
+        if not 100 < count < 1 << 16 or size & size - 1 or not 16 <= size < 1 << 17 or not within(writable, buckets, 8 * size):
+            return False
+        if not all([within(code, number(at + 8 * k), 1) for k in (3, 4, 5)]):
+            return False
+        found = 0
+        for item in memoryview(read(buckets, 8 * size)).cast("Q"):
+            while item and found <= count and number(number(item + 16) + HEAD - 8) == id(str):
+                item, found = number(item), found + 1
+        return found == count
+
+    some = set()
+    for lo, hi in mapped:
+        for k, p in enumerate(memoryview(read(lo, hi - lo)).cast("Q")):
+            if p and p & 7 == 0 and within(writable, p, 64):
+                try:
+                    if strings(p):
+                        some.add((lo + 8 * k, number(p + 24)))
+                except (LookupError, OSError, OverflowError):
+                    pass
+    if some:
+        return only(some) + (base,)
+    table, name = number(interned), id(sys.intern("__init__")).to_bytes(8, sys.byteorder)
+    for k in range(HEAD, dict.__basicsize__, 8):
+        keys = number(table + k)
+        for lo, hi in writable:
+            if lo <= keys < hi and name in read(keys, min(hi - keys, 1 << 20)):
+                return None
+    raise LookupError("strings are interned in another table")
+
+
+def compiles(source):
+    try:
+        compile(source, "probe", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+def asserts(word):
+    try:
+        exec(word + " 0")
+    except AssertionError:
+        return True
+    except Exception:
+        pass
+    return False
+
+
+def words():
+    """What the language calls its files, and what its lines look like."""
+    import keyword
+    from importlib import machinery, util
+
+    for suffix in machinery.all_suffixes():
+        yield "modules", "*" + suffix
+    yield "modules", "*/__init__" + machinery.SOURCE_SUFFIXES[0]
+    yield "compiled", util.cache_from_source("/a/b" + machinery.SOURCE_SUFFIXES[0]).split("/")[-2]
+    for sign in map(chr, range(33, 127)):
+        if compiles("1 " + sign + " ) ]"):
+            yield "comment", sign
+        if compiles("if 1" + sign + "\n 1"):
+            yield "body", sign
+    for word in sorted(keyword.kwlist):
+        if compiles(word + " 1:\n 1") or compiles("if 1:\n 1\n" + word + " 1:\n 1"):
+            yield "condition", word
+        if compiles(word + " 1") and asserts(word):
+            yield "assertion", word
+        if compiles("a %s b" % word):
+            yield "joint", word
+
+
 for names, make in (("str-type str-payload str-length str-hash str-state str-fresh", strings), ("bytes-payload bytes-length bytes-hash", byte_strings),
                     ("float-value", floats), ("int-digit int-head int-zero int-plus-digit int-plus int-minus-digit int-minus", integers),
                     ("references", references)):
@@ -190,7 +274,22 @@ for names, make in (("str-type str-payload str-length str-hash str-state str-fre
         for name in names:
             if name not in found:
                 print("without", name, e)
+variable = None
 try:
-    print("place interned %d %d" % interned())
+    variable = interned()
+    print("place interned %d %d" % variable)
 except Exception as e:
     print("without interned", e)
+try:
+    table = shared(variable[0])
+    if table:
+        print("place shared %d %d" % (table[0], table[2]))
+        print("place lookup %d %d" % table[1:])
+    else:
+        print("none shared")
+        print("none lookup")
+except Exception as e:
+    print("without shared", e)
+    print("without lookup", e)
+for form, word in words():
+    print("word", form, word)

@@ -153,6 +153,28 @@ int main(int argc, char **argv) {
 		}
 		return 0;
 	}
+	if (is(argv, "holes")) { // n files of a gigabyte in which nothing was written
+		for (int k = 0; k < n; k++) {
+			char name[32];
+			sprintf(name, "holes%d", k);
+			if (ftruncate(open(name, O_CREAT | O_WRONLY, 0644), 1 << 30) != 0)
+				return 1;
+		}
+		return 0;
+	}
+	if (is(argv, "shown")) { // a file of 64 MiB, mapped n times, with other content each time
+		int fd = open("shown", O_CREAT | O_RDWR, 0644);
+		char *full = memset(malloc(1 << 20), 5, 1 << 20);
+		for (int k = 0; k < 64; k++)
+			if (write(fd, full, 1 << 20) != 1 << 20)
+				return 1;
+		for (int k = 0; k < n; k++) {
+			char *p = mmap(0, 64 << 20, PROT_READ, MAP_PRIVATE, fd, 0);
+			if (p == MAP_FAILED || p[5 << 20] != 5 || pwrite(fd, "x", 1, k) != 1)
+				return 1;
+		}
+		return 0;
+	}
 	if (is(argv, "output")) // n MiB to standard output
 		return write_all(1, n) != n;
 	if (is(argv, "recursion"))

@@ -69,3 +69,16 @@ func (d *Document) Text(rows map[string]string) []byte {
 	b.WriteString(d.Tail)
 	return b.Bytes()
 }
+
+// Current writes the document if update is set, and reports whether it is on disk as rows have it.
+func (d *Document) Current(rows map[string]string, update bool) error {
+	if update {
+		if err := os.WriteFile(d.Path, d.Text(rows), 0o644); err != nil {
+			return err
+		}
+	}
+	if old, err := os.ReadFile(d.Path); err != nil || !bytes.Equal(old, d.Text(rows)) {
+		return fmt.Errorf("%s is not current (%v): make conformance", d.Path, err)
+	}
+	return nil
+}

@@ -21,9 +21,11 @@
 
 struct regs {
 	uint64_t gpr[16]; // hardware order
-	uint64_t flags, rip, sig, unused;
-	uint8_t fx[512];
-} __attribute__((aligned(16)));
+	uint64_t flags, rip, sig, unused[5];
+	uint8_t fx[512]; // from here on what xsave stores
+	uint64_t xstate[8];
+	uint8_t upper[256];
+} __attribute__((aligned(64)));
 
 // State of state.go.
 struct state {
@@ -44,10 +46,10 @@ struct half {
 #define REGS 0x61730000UL
 #define r (*(struct regs *)REGS)
 static sigjmp_buf back;
-uint64_t entry = CODE + ENTRY, sp, bp;
+uint64_t entry = CODE + ENTRY, sp, bp, avx;
 
 void enter(struct regs *);
-void leave(void);
+void leave(void), leave_avx(void); // of a processor without and with AVX
 __asm__(
 "enter:\n"
 "	push %rbx\n"
@@ -57,7 +59,14 @@ __asm__(
 "	push %r15\n"
 "	mov %rsp, sp(%rip)\n"
 "	mov %rbp, bp(%rip)\n"
-"	fxrstor64 160(%rdi)\n"
+"	cmpq $0, avx(%rip)\n"
+"	je 1f\n"
+"	mov $7, %eax\n"
+"	mov $0, %edx\n"
+"	xrstor64 192(%rdi)\n"
+"	jmp 2f\n"
+"1:	fxrstor64 192(%rdi)\n"
+"2:\n"
 "	pushq 128(%rdi)\n"
 "	popfq\n"
 "	mov 0(%rdi), %rax\n"
@@ -94,7 +103,8 @@ __asm__(
 "	mov %r13, 0x61730068\n"
 "	mov %r14, 0x61730070\n"
 "	mov %r15, 0x61730078\n"
-"	fxsave64 0x617300a0\n"
+"	fxsave64 0x617300c0\n"
+"left:\n"
 "	mov sp(%rip), %rsp\n"
 "	mov bp(%rip), %rbp\n"
 "	pushfq\n"
@@ -109,6 +119,28 @@ __asm__(
 "	pop %r12\n"
 "	pop %rbx\n"
 "	ret\n"
+"leave_avx:\n"
+"	mov %rax, 0x61730000\n"
+"	mov %rcx, 0x61730008\n"
+"	mov %rdx, 0x61730010\n"
+"	mov %rbx, 0x61730018\n"
+"	mov %rsp, 0x61730020\n"
+"	mov %rbp, 0x61730028\n"
+"	mov %rsi, 0x61730030\n"
+"	mov %rdi, 0x61730038\n"
+"	mov %r8, 0x61730040\n"
+"	mov %r9, 0x61730048\n"
+"	mov %r10, 0x61730050\n"
+"	mov %r11, 0x61730058\n"
+"	mov %r12, 0x61730060\n"
+"	mov %r13, 0x61730068\n"
+"	mov %r14, 0x61730070\n"
+"	mov %r15, 0x61730078\n"
+"	mov $7, %eax\n"
+"	mov $0, %edx\n"
+"	xsave64 0x617300c0\n"
+"	vzeroupper\n"
+"	jmp left\n"
 );
 
 static const int order[16] = {
@@ -124,6 +156,11 @@ static void stop(int sig, siginfo_t *si, void *p) {
 	r.flags = u->uc_mcontext.gregs[REG_EFL];
 	r.rip = u->uc_mcontext.gregs[REG_RIP];
 	memcpy(r.fx, u->uc_mcontext.fpregs, 512);
+	if (avx) {
+		memcpy(r.xstate, (char *)u->uc_mcontext.fpregs + 512, sizeof r.xstate + sizeof r.upper);
+		if (!(r.xstate[0] & 4))
+			memset(r.upper, 0, sizeof r.upper);
+	}
 	r.sig = sig;
 	if (sig == SIGTRAP) { // the int3 after the code
 		r.sig = 0;
@@ -144,7 +181,7 @@ static void run(struct half *h) {
 	uint8_t *end = (uint8_t *)(CODE + ENTRY) + h->len;
 	memcpy((void *)(CODE + ENTRY), h->code, h->len);
 	memcpy(end, "\xff\x25\0\0\0\0", 6); // jmp *0(%rip)
-	*(void **)(end + 6) = leave;
+	*(void **)(end + 6) = avx ? leave_avx : leave;
 	alarm(30); // a guest that does not end; the test fails then
 	for (volatile uint64_t i = 0; i < h->count; i++) {
 		struct state *before = &h->before[i], *after = &h->after[i];
@@ -171,6 +208,7 @@ int main(void) {
 	if (halves == MAP_FAILED)
 		return 1;
 	syscall(SYS_arch_prctl, ARCH_SET_GS, DATA + WINDOW);
+	avx = __builtin_cpu_supports("avx") != 0;
 	static char alt[65536];
 	stack_t ss = {.ss_sp = alt, .ss_size = sizeof alt};
 	sigaltstack(&ss, 0);

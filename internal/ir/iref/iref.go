@@ -60,6 +60,9 @@ func (m *Machine) WriteMem(addr uint64, p []byte) error { return m.Mem.WriteMem(
 // Retired returns the number of instructions retired.
 func (m *Machine) Retired() uint64 { return m.N }
 
+// Processor is ir.Machine.
+func (m *Machine) Processor() ir.Processor { return ir.V3 }
+
 func (m *Machine) flags() uint64 {
 	return ir.Flags(ir.CC(m.R[ir.CCOp]), m.R[ir.CCA], m.R[ir.CCB], m.R[ir.CCC])
 }
@@ -126,15 +129,9 @@ func (m *Machine) Run(b *ir.Block) Exit {
 		case ir.Jmp:
 			return Exit{PC: b.Taken}
 		case ir.Jcc:
-			if ir.TestCond(u.Imm, m.flags()) {
-				return Exit{PC: b.Taken}
-			}
-			return Exit{PC: b.Next}
+			return branch(b, ir.TestCond(u.Imm, m.flags()))
 		case ir.Brnz:
-			if low(r[u.A], u.W) != 0 {
-				return Exit{PC: b.Taken}
-			}
-			return Exit{PC: b.Next}
+			return branch(b, low(r[u.A], u.W) != 0)
 		case ir.JmpInd:
 			return Exit{PC: r[u.A]}
 		case ir.Syscall:
@@ -148,6 +145,14 @@ func (m *Machine) Run(b *ir.Block) Exit {
 		}
 	}
 	panic("iref: block without terminator")
+}
+
+// branch leaves b by one of its two ways.
+func branch(b *ir.Block, taken bool) Exit {
+	if taken {
+		return Exit{PC: b.Taken}
+	}
+	return Exit{PC: b.Next}
 }
 
 // pure executes a pure uop.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"symchef/internal/kernel"
+	"symchef/internal/mem"
 )
 
 // outcome is what came of a program.
@@ -70,9 +71,11 @@ func tree(dir string) (map[string]string, error) {
 		f := kernel.File{Mode: st.Mode}
 		switch st.Mode & unix.S_IFMT {
 		case unix.S_IFREG:
-			if f.Content.Data, err = os.ReadFile(p); err != nil {
+			b, err := os.ReadFile(p)
+			if err != nil {
 				return err
 			}
+			f.Content = kernel.ContentOf(mem.Concrete(b))
 		case unix.S_IFLNK:
 			if f.Target, err = os.Readlink(p); err != nil {
 				return err
@@ -87,10 +90,11 @@ func tree(dir string) (map[string]string, error) {
 func describe(f kernel.File) string {
 	switch f.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
-		if len(f.Content.Data) > 200 {
-			return fmt.Sprintf("%o %d bytes %x", f.Mode, len(f.Content.Data), hash(f.Content.Data))
+		b := f.Content.All().Data
+		if len(b) > 200 {
+			return fmt.Sprintf("%o %d bytes %x", f.Mode, len(b), hash(b))
 		}
-		return fmt.Sprintf("%o %q", f.Mode, f.Content.Data)
+		return fmt.Sprintf("%o %q", f.Mode, b)
 	case unix.S_IFLNK:
 		return fmt.Sprintf("%o -> %q", f.Mode, f.Target)
 	}

@@ -58,7 +58,7 @@ func simpler(s step, k int, a any) (out []any) {
 			}
 		}
 	case str:
-		if len(v) > 1 {
+		if len(v) > 1 && v[0] != '/' { // the names of devices: nothing else outside the folder is to be touched
 			out = append(out, v[:1], v[:len(v)/2])
 		}
 	case rec:

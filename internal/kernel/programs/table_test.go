@@ -55,7 +55,10 @@ var table = []row{
 	}, nil},
 	{"ftruncate", files | memory, 4, func(g *gen) args { return args{g.fd(aFile), g.offset()} }, nil},
 	{"truncate", files | names, 2, func(g *gen) args { return args{g.path(), g.offset()} }, nil},
-	{"fallocate", files, 2, func(g *gen) args { return args{g.fd(aFile), 0, g.offset(), g.offset()} }, nil},
+	{"fallocate", files, 2, func(g *gen) args { return args{g.fd(aFile), g.one(0, 0, 1, 2, 3), g.offset(), g.offset()} }, nil},
+	{"open", files, 1, func(g *gen) args {
+		return args{g.path(), g.one(1, 2, 2, 0) | 0x410000 | g.one(0, 0, 0, 0x40, 0x80), 0o640}
+	}, givesFd(aFile)},
 	{"fsync", files, 1, func(g *gen) args { return args{g.fd(anyKind)} }, nil},
 	{"flock", files, 1, func(g *gen) args { return args{g.fd(anyKind), g.one(1, 2, 8) | 4} }, nil},
 	{"fadvise64", files, 1, func(g *gen) args { return args{g.fd(anyKind), 0, 0, g.one(0, 4, 9)} }, nil},
@@ -171,10 +174,10 @@ var table = []row{
 	{"getsockname", sockets, 2, func(g *gen) args { a, n := g.addressOut(); return args{g.fd(aSocket), a, n} }, nil},
 	{"getpeername", sockets, 2, func(g *gen) args { a, n := g.addressOut(); return args{g.fd(aSocket), a, n} }, nil},
 	{"setsockopt", sockets, 3, func(g *gen) args {
-		return args{g.fd(aSocket), 1, g.one(2, 3, 6, 9, 16, 18, 77), rec{uint32(g.one(0, 1, 1, 100))}, g.one(4, 4, 4, 0, 3, 8)}
+		return args{g.fd(aSocket), 1, g.one(2, 3, 6, 9, 16, 18, 99), rec{uint32(g.one(0, 1, 1, 100))}, g.one(4, 4, 4, 0, 3, 8)}
 	}, nil},
 	{"getsockopt", sockets, 3, func(g *gen) args {
-		return args{g.fd(aSocket), 1, g.one(2, 3, 4, 6, 9, 16, 18, 30, 38, 39, 77), buf(8), rec{uint32(g.one(4, 4, 8, 2, 0))}}
+		return args{g.fd(aSocket), 1, g.one(2, 3, 4, 6, 9, 16, 18, 30, 38, 39, 99), buf(8), rec{uint32(g.one(4, 4, 8, 2, 0))}}
 	}, nil},
 
 	// Signals.

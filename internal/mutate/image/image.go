@@ -37,7 +37,7 @@ type Writer struct {
 func New(t *testing.T) *Writer {
 	path := os.Getenv(File)
 	if path == "" {
-		t.Skip("for internal/mutate -prove")
+		t.Skip("skipped: for make mutate (internal/mutate -prove)")
 	}
 	f, err := os.Create(path)
 	if err != nil {

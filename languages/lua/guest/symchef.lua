@@ -18,10 +18,11 @@ package.loaded.symchef = symchef
 
 -- What the library uses of Lua, where the test cannot replace it. From here on nothing is looked up in a global or in a table that the
 -- test can reach, no string or file is called by a method (their metatables are the test's, too), and objects of the
--- test's are looked at raw.
+-- test's are looked at raw. Texts are joined by "..", which is raw for strings and numbers: tostring, and with it %s of string.format,
+-- ask their metatables.
 local type, tostring, tonumber, next, select, ipairs = type, tostring, tonumber, next, select, ipairs
 local error, pcall, xpcall, assert, setmetatable = error, pcall, xpcall, assert, setmetatable
-local rawequal, rawget, globals, loadfile, package = rawequal, rawget, _G, loadfile, package
+local rawequal, rawget, rawset, globals, loadfile, package = rawequal, rawget, rawset, _G, loadfile, package
 local unpack = unpack or table.unpack
 local byte, char, find, format, gmatch, gsub = string.byte, string.char, string.find, string.format, string.gmatch, string.gsub
 local match, rep, sub, dump, string_pack, string_unpack = string.match, string.rep, string.sub, string.dump, string.pack, string.unpack
@@ -31,18 +32,37 @@ local open, stdout, stderr, io_type = io.open, io.stdout, io.stderr, io.type
 local write, read, flush, close, setvbuf = stdout.write, stdout.read, stdout.flush, stdout.close, stdout.setvbuf
 local getenv, exit, loaded = os.getenv, os.exit, package.loaded
 local getinfo, getmetatable, gethook, sethook = debug.getinfo, debug.getmetatable, debug.gethook, debug.sethook
+local registry, files = debug.getregistry(), debug.getmetatable(io.stdout)
 local load = loadstring or load
 local rawlen = rawlen or function(t) return #t end -- # is raw where there is no rawlen
 local own = getinfo(1, "S").source
 
--- A mistake of the test: what it asked for cannot be.
+-- A mistake of the test: what it asked for cannot be. Each %s of the message is one of the texts.
 local UsageError = setmetatable({}, { __tostring = function() return "symchef.UsageError" end })
 UsageError.__index = UsageError
 UsageError.__name = "symchef.UsageError"
 UsageError.__tostring = function(e) return e.message end
 
 local function usage_error(message, ...)
-  error(setmetatable({ message = format(message, ...) }, UsageError), 0)
+  local at, values = 0, { ... }
+  message = gsub(message, "%%s", function()
+    at = at + 1
+    return values[at]
+  end)
+  for level = 2, 50 do -- the line of the test that asks for it
+    local caller = getinfo(level, "Sl")
+    if not caller then
+      break
+    elseif caller.source ~= own and caller.currentline > 0 then
+      message = message .. " (line " .. caller.currentline .. ")"
+      break
+    end
+  end
+  error(setmetatable({ message = message }, UsageError), 0)
+end
+
+if jit then -- LuaJIT: what it compiles on its way would be code that no one has seen
+  jit.off()
 end
 
 local session -- the present one: of the machine or of a replay
@@ -62,6 +82,11 @@ else
   last = setmetatable({}, { __gc = leave })
 end
 
+-- Puts back what Lua's own functions know files by: a test may have removed it.
+local function know_files()
+  rawset(registry, "FILE*", files)
+end
+
 -- Integers have 64 bits where the language has them; else they are those whose distances a double holds exactly: least_integer to
 -- most_integer.
 
@@ -72,7 +97,7 @@ end
 
 -- The session inside the machine ------------------------------------------------------------------------------
 
-local machine = {}
+local machine = { last = last }
 
 -- A field of a request: percent-encoded, % for the empty text.
 local function quote(text)
@@ -82,9 +107,13 @@ local function quote(text)
   return (gsub(text, "[^!-$&-~]", function(c) return format("%%%02X", byte(c)) end))
 end
 
--- Opens the device: up to there the interpreter may run natively.
+-- A request is one write, and the C library may make two of a longer one.
+local most_text = 3000
+
+-- Opens the device, and makes none where there is none: up to there the interpreter may run natively.
 function machine:open()
-  self.device = open("/dev/symchef", "a+")
+  local there = open("/dev/symchef", "r") -- "a+" would make it, and with "r+" the C library seeks between reading and writing
+  self.device = there and close(there) and open("/dev/symchef", "a+")
   if not self.device then
     write(stderr, "symchef: not inside symchef and SYMCHEF_REPLAY is not set: nothing to run\n")
     exit(2)
@@ -95,6 +124,7 @@ end
 
 -- One round trip: the line, and what follows it, are one write; the fields of the reply as numbers.
 function machine:request(line, body)
+  know_files()
   if not self.device or io_type(self.device) ~= "file" then -- it is closed with all others in the end
     self:open()
   end
@@ -128,7 +158,11 @@ end
 function machine:begin()
   if not self.begun then
     self.begun = true
-    self:request(self.test and "begin " .. quote(self.test) or "begin")
+    local more = self:request(self.test and "begin " .. quote(self.test) or "begin")
+    self.kept = {} -- objects of other sizes, which no other execution has
+    for i = 1, more or 0 do
+      self.kept[i] = { concat({ "kept", i }), {} }
+    end
     for _, text in ipairs(self.waiting) do
       self:log(text)
     end
@@ -137,7 +171,7 @@ end
 
 function machine:sequence(kind, name, default, least, most)
   self:begin()
-  local line = format("input %s %s %s %s %s", quote(name), kind, quote(default), digits(least), digits(most))
+  local line = "input " .. quote(name) .. " " .. kind .. " " .. quote(default) .. " " .. digits(least) .. " " .. digits(most)
   if kind == "str" then
     line = line .. " 1"
   end
@@ -162,7 +196,7 @@ function machine:number(id, least, most)
   while 256 ^ size <= most - least do
     size = size + 1
   end
-  self:request(format("value %d 8 %s", id, digits(least)))
+  self:request(format("value %d 8 ", id) .. digits(least))
   local bytes = { byte(read(self.device, 8), 1, size) }
   local n = bytes[size]
   for i = size - 1, 1, -1 do
@@ -173,7 +207,7 @@ end
 
 function machine:integer(name, default, least, most)
   self:begin()
-  local id = self:request(format("input %s int %s %s %s", quote(name), digits(default), digits(least), digits(most)))
+  local id = self:request("input " .. quote(name) .. " int " .. digits(default) .. " " .. digits(least) .. " " .. digits(most))
   return self:number(id, least, most)
 end
 
@@ -181,6 +215,14 @@ end
 local to_double
 if string_unpack then
   function to_double(s) return (string_unpack("<d", s)) end
+elseif jit then
+  local ffi = require "ffi"
+  local new, copy, doubles = ffi.new, ffi.copy, ffi.typeof("double[1]")
+  function to_double(s)
+    local d = new(doubles)
+    copy(d, s, 8)
+    return d[0]
+  end
 else
   local pi = "\24\45\68\84\251\33\9\64"
   local code = dump(load("return 3.141592653589793"))
@@ -191,7 +233,7 @@ end
 
 function machine:float(name, default, least, most)
   self:begin()
-  local id = self:request(format("input %s float %.17g %.17g %.17g", quote(name), default, least, most))
+  local id = self:request("input " .. quote(name) .. format(" float %.17g %.17g %.17g", default, least, most))
   local size = string_unpack and long or 8
   self:request(format("value %d %d 0", id, size))
   return to_double(read(self.device, size))
@@ -199,13 +241,13 @@ end
 
 function machine:boolean(name, default)
   self:begin()
-  local id = self:request(format("input %s bool %d", quote(name), default and 1 or 0))
+  local id = self:request("input " .. quote(name) .. " bool " .. (default and "1" or "0"))
   return self:number(id, 0, 1) ~= 0
 end
 
 function machine:choice(name, index, n)
   self:begin()
-  local id, chosen = self:request(format("input %s choice %d %d", quote(name), index, n))
+  local id, chosen = self:request("input " .. quote(name) .. format(" choice %d %d", index, n))
   self.choice_id = id
   return chosen
 end
@@ -236,7 +278,10 @@ end
 
 function machine:returned(tokens)
   self:begin()
-  self:offer("returned - " .. digits(#tokens), tokens)
+  for from = 1, #tokens, most_text do
+    local part = sub(tokens, from, from + most_text - 1)
+    self:offer("returned - " .. digits(#part), part)
+  end
 end
 
 function machine:frames(frames)
@@ -269,7 +314,7 @@ end
 
 -- The session of a native replay -----------------------------------------------------------------------------
 
-local replay = {}
+local replay = { last = last }
 
 -- The value that JSON text holds. Integers keep every digit; characters beyond ASCII stay UTF-8.
 local function from_json(text)
@@ -440,9 +485,10 @@ end
 function replay:outcome(kind, type_name, message)
   self.told = { kind, type_name, message }
   if self.out then
+    know_files()
     local file = assert(open(self.out, "wb"))
-    write(file, format('{"version":1,"kind":%s,"type":%s,"message":%s,"log":%s', to_json(kind), to_json(type_name),
-      to_json(message), to_json(self.lines)))
+    write(file, '{"version":1,"kind":', to_json(kind), ',"type":', to_json(type_name), ',"message":', to_json(message), ',"log":',
+      to_json(self.lines))
     if self.value then
       write(file, ',"returned_hex":', to_json(self.value))
     end
@@ -467,10 +513,57 @@ end
 -- Values as tokens ---------------------------------------------------------------------------------------
 
 -- docs/device-protocol.md. Texts are copied, and tables are looked at raw.
-local most_bytes, most_depth, cut = 4096, 8, "z0:"
+local most_bytes, most_nodes, most_depth, cut = 2 ^ 17, 2 ^ 13, 8, "z0:"
+local beginning = 64 -- characters of a text that there is no room for
 
 local function leaf(letter, text)
   return letter .. digits(#text) .. ":" .. text
+end
+
+-- A number that is not negative, without string.pack.
+local function count_token(n)
+  local text = "i8:"
+  for _ = 1, 8 do
+    text = text .. char(n % 256)
+    n = (n - n % 256) / 256
+  end
+  return text
+end
+
+-- The names of Lua's own functions; of several that one has, the first by the alphabet.
+local names = {}
+local function called(v, name)
+  if type(v) == "function" and type(name) == "string" and not (names[v] and names[v] < name) then
+    names[v] = name
+  end
+end
+for name, v in next, globals do
+  called(v, name)
+  for field, f in next, type(v) == "table" and v ~= globals and v ~= loaded and v or {} do
+    called(f, name .. "." .. field)
+  end
+end
+
+-- Where a function stands, or its name.
+local function defined(f)
+  local at = getinfo(f, "S")
+  if at.what == "C" then
+    return names[f]
+  end
+  local name = byte(at.source) == 64 and match(at.source, "([^/]*)$") or "[string]"
+  return name .. ":" .. digits(at.linedefined)
+end
+
+-- A table with a metatable, by the fields of that which Lua knows.
+local function with_meta(meta)
+  local found = {}
+  for key in next, meta do
+    if type(key) == "string" and byte(key) == 95 and byte(key, 2) == 95 then
+      found[#found + 1] = key
+    end
+  end
+  sort(found)
+  return #found == 0 and "table with metatable" or "table with " .. concat(found, " ")
 end
 
 -- Before another in a mapping: numbers, then strings, the short ones first, then booleans.
@@ -489,7 +582,7 @@ local function before(a, b)
 end
 
 local function encode(values, n)
-  local room, out = most_bytes - #cut, {}
+  local room, nodes, out = most_bytes - #cut, most_nodes, {}
   local add
   local function put(token) -- in a place of the length of a cut, which has been reserved
     local more = #token - #cut
@@ -499,14 +592,17 @@ local function encode(values, n)
     room = room - more
     out[#out + 1] = token
   end
+  local function long(begin, length)
+    put("L1:" .. begin .. count_token(length) .. "n0:")
+  end
   local function head(letter, count, places)
     local token = letter .. digits(count) .. ":"
     local more = #token - #cut + places * #cut
-    if more > room then
-      out[#out + 1] = cut
+    if more > room or places > nodes then
+      long(letter .. "0:", count)
       return false
     end
-    room = room - more
+    room, nodes = room - more, nodes - places
     out[#out + 1] = token
     return true
   end
@@ -518,13 +614,11 @@ local function encode(values, n)
       else
         others = others + 1
       end
-      if #keys + others > most_bytes then
-        put(cut)
-        return
-      end
     end
-    sort(keys, before)
     local all = #keys + others
+    if all <= most_nodes then
+      sort(keys, before)
+    end
     if head("{", all, 2 * all) then
       for _, key in ipairs(keys) do
         add(key, depth + 1)
@@ -544,7 +638,11 @@ local function encode(values, n)
     elseif kind == "boolean" then
       put(v and "T0:" or "F0:")
     elseif kind == "string" then
-      put(#v > most_bytes and cut or leaf("s", v))
+      if #v > room then
+        long(leaf("s", sub(v, 1, beginning)), #v)
+      else
+        put(leaf("s", v))
+      end
     elseif kind == "number" then
       if not string_pack then -- nothing gives its bytes
         put(cut)
@@ -556,10 +654,20 @@ local function encode(values, n)
     elseif type(name) == "string" then
       put(leaf("o", name))
     elseif kind ~= "table" then
-      put(leaf("o", kind))
+      local what = kind == "function" and defined(v)
+      put(what and "k1:" .. leaf("o", kind) .. leaf("o", what) or leaf("o", kind))
     elseif depth >= most_depth then
       out[#out + 1] = cut
     else
+      if type(meta) == "table" then
+        local token = "k1:" .. leaf("o", with_meta(meta))
+        if #token > room then
+          put(cut)
+          return
+        end
+        room = room - #token
+        out[#out + 1] = token
+      end
       local count, n = 0, rawlen(v)
       for _ in next, v do
         count = count + 1
@@ -593,13 +701,19 @@ end
 
 -- What a test calls ------------------------------------------------------------------------------------------
 
-local function current(name)
+local function current()
   if not session then
     usage_error("inputs exist only inside a test run by symchef")
-  elseif name ~= nil and (type(name) ~= "string" or name == "") then
-    usage_error("an input's name is a non-empty string")
   end
   return session
+end
+
+-- The session, for an input.
+local function named(name)
+  if type(name) ~= "string" or name == "" then
+    usage_error("an input's name is a non-empty string")
+  end
+  return current()
 end
 
 local function whole(v)
@@ -607,7 +721,7 @@ local function whole(v)
 end
 
 local function sequence(kind, name, size, least)
-  local s = current(name)
+  local s = named(name)
   local default = type(size) == "string" and size or nil
   local most = default and #default or whole(size)
   least = least == nil and most or whole(least)
@@ -635,13 +749,21 @@ end
 --- A symbolic integer, least <= value <= most; default is the first value to try. In Lua 5.1 and 5.2, whose numbers are
 --- doubles, the bounds are at most 2^52.
 function symchef.integer(name, least, most, default)
-  local s = current(name)
-  least, most = least or least_integer, most or most_integer
+  local s = named(name)
+  if least == nil then
+    least = least_integer
+  end
+  if most == nil then
+    most = most_integer
+  end
   local lo, hi = whole(least), whole(most)
   if not lo or not hi or lo > hi or lo < least_integer or hi > most_integer then
     usage_error("input %s: integer(name, least, most, default) needs whole numbers, least <= most", name)
   end
-  local first = whole(default or (lo > 0 and lo or hi < 0 and hi or 0))
+  if default == nil then
+    default = lo > 0 and lo or hi < 0 and hi or 0
+  end
+  local first = whole(default)
   if not first or first < lo or first > hi then
     usage_error("input %s: integer(name, least, most, default): the default is not within the bounds", name)
   end
@@ -651,12 +773,19 @@ end
 --- A symbolic number, a double, least <= value <= most; without bounds an infinity too, but never NaN. default is the first
 --- value to try.
 function symchef.number(name, least, most, default)
-  local s = current(name)
-  least, most = least or -huge, most or huge
+  local s = named(name)
+  if least == nil then
+    least = -huge
+  end
+  if most == nil then
+    most = huge
+  end
   if type(least) ~= "number" or type(most) ~= "number" or not (least <= most) then
     usage_error("input %s: number(name, least, most, default) needs numbers, least <= most", name)
   end
-  default = default or (least > 0 and least or most < 0 and most or 0)
+  if default == nil then
+    default = least > 0 and least or most < 0 and most or 0
+  end
   if type(default) ~= "number" or not (least <= default and default <= most) then
     usage_error("input %s: number(name, least, most, default): the default is not within the bounds", name)
   end
@@ -665,12 +794,16 @@ end
 
 --- true or false; the path forks here.
 function symchef.boolean(name, default)
-  return current(name):boolean(name, default and true or false)
+  local s = named(name)
+  if default ~= nil and type(default) ~= "boolean" then
+    usage_error("input %s: the default is true or false", name)
+  end
+  return s:boolean(name, default or false)
 end
 
 --- One of the values of a list; the path forks once per value.
 function symchef.choice(name, options, default)
-  local s = current(name)
+  local s = named(name)
   if type(options) ~= "table" or #options == 0 then
     usage_error("input %s: no options", name)
   end
@@ -698,11 +831,17 @@ function symchef.assume(condition)
   end
 end
 
+-- The text of a value: its own for a string and a number, else what tostring says.
+local function text_of(v)
+  local kind = type(v)
+  return kind == "string" and v or kind == "number" and v .. "" or tostring(v)
+end
+
 --- A line in the test case: the values' texts, joined by spaces.
 function symchef.log(...)
   local texts = { ... }
   for i = 1, select("#", ...) do
-    texts[i] = tostring(texts[i])
+    texts[i] = text_of(texts[i])
   end
   current():log(concat(texts, " "))
 end
@@ -736,21 +875,25 @@ function symchef.expect(...)
 end
 
 -- A hook that the test has set does not see what the library does: the two sessions differ in that.
-for name, call in next, symchef do
-  local function hooked(hook, mask, count, ok, ...)
-    sethook(hook, mask, count)
-    if ok then
-      return ...
+-- The functions have variables of their own, which debug.setupvalue may take from them.
+do
+  local gethook, sethook, pcall, error = gethook, sethook, pcall, error
+  for name, call in next, symchef do
+    local function hooked(hook, mask, count, ok, ...)
+      sethook(hook, mask, count)
+      if ok then
+        return ...
+      end
+      error(..., 0)
     end
-    error(..., 0)
-  end
-  symchef[name] = function(...)
-    local hook, mask, count = gethook()
-    if not hook then
-      return call(...)
+    symchef[name] = function(...)
+      local hook, mask, count = gethook()
+      if not hook then
+        return call(...)
+      end
+      sethook()
+      return hooked(hook, mask, count, pcall(call, ...))
     end
-    sethook()
-    return hooked(hook, mask, count, pcall(call, ...))
   end
 end
 
@@ -769,10 +912,11 @@ local function type_name(e)
   return type(e) == "string" and "error" or type(name) == "string" and name or type(e)
 end
 
+-- As lua itself says it: a string and a number are told raw, of others the metatable is asked, that of a basic type, too.
 local function message_of(e)
-  local meta = meta_of(e)
-  if type(e) == "string" or type(e) == "number" or meta and rawget(meta, "__tostring") ~= nil then
-    local ok, text = pcall(tostring, e)
+  local meta = getmetatable(e)
+  if type(e) == "string" or type(e) == "number" or type(meta) == "table" and rawget(meta, "__tostring") ~= nil then
+    local ok, text = pcall(text_of, e)
     return ok and type(text) == "string" and text or ""
   end
   return "(error object is a " .. type(e) .. " value)"
@@ -815,12 +959,13 @@ local function name_of(at, file)
       look(names, module .. ".")
     end
   end
-  return found or format("function <%s:%d>", match(file, "[^/]*$"), at.linedefined)
+  return found or "function <" .. match(file, "[^/]*$") .. ":" .. digits(at.linedefined) .. ">"
 end
 
 -- FILE:LINE:FUNCTION of the calls that lead to an error, outermost first; own are left out, and those in C. At most the
 -- innermost ones.
 local most_frames = 50
+local test, entry -- the test, and the function that it is or has
 
 local function frames_of(from)
   local found = {}
@@ -831,7 +976,7 @@ local function frames_of(from)
     elseif at.what ~= "C" and at.currentline > 0 then -- in 5.1 a call in the place of a return is a level without a line
       local file = byte(at.source) == 64 and sub(at.source, 2) or "[string]"
       local name = at.what == "main" and "main chunk" or at.name or name_of(at, file)
-      found[#found + 1] = format("%s:%d:%s", file, at.currentline, name)
+      found[#found + 1] = file .. ":" .. digits(at.currentline) .. ":" .. name
     end
   end
   local out = {}
@@ -914,50 +1059,55 @@ local function load_test(path, wanted)
   return choose(result, defined, wanted)
 end
 
-local function run(argument)
-  local path, wanted = match(argument, "^(.*)::(.-)$")
+-- The run of the test. The test may do anything to the variables of the functions that have called it, and set their upvalues. So these
+-- functions (start, run) have nothing that is needed later, the others have been left by calls in the place of a return, and what
+-- comes later uses none of their variables.
+local path, ready
+local by_assert, frames, hooked = false, nil, false
+
+local function prepare(argument)
+  local wanted
+  path, wanted = match(argument, "^(.*)::(.-)$")
   path = path or argument
-  local by_assert, frames, ready = false, nil, false
-  local values, n
-  local function keep(...)
-    sethook()
-    values, n = { ... }, select("#", ...)
+  session.test, test = load_test(path, wanted)
+  if type(test) == "table" then
+    local setup = test.setup
+    if setup then
+      setup(test)
+    end
+    entry = test.run
+  else
+    entry = test
   end
-  local ok, e = xpcall(function()
-    local name, test = load_test(path, wanted)
-    session.test = name
-    if type(test) == "table" then
-      local setup = test.setup
-      if setup then
-        setup(test)
-      end
-    end
-    ready = true
-    local hook, mask, count = gethook()
-    sethook()
-    session:begin()
-    if hook then
-      sethook(hook, mask, count)
-    end
-    if type(test) == "table" then
-      keep(test:run())
-    else
-      keep(test())
-    end
-  end, function(e)
-    sethook()
-    local raiser = getinfo(2, "f") -- what called error, where the error is
-    by_assert = raiser ~= nil and rawequal(raiser.func, assert)
-    frames = frames_of(3)
-    return e
-  end)
-  if ok then
-    session:returned(encode(values, n))
+  ready = true
+  local hook, mask, count = gethook()
+  sethook()
+  session:begin()
+  if hook then
+    sethook(hook, mask, count)
+  end
+end
+
+local function on_error(e)
+  hooked = gethook() ~= nil
+  sethook()
+  local raiser = getinfo(2, "f") -- what called error, where the error is
+  by_assert = raiser ~= nil and rawequal(raiser.func, assert)
+  frames = frames_of(3)
+  return e
+end
+
+-- Tells how it ended; ok is nil where the test has taken it.
+local function told(ok, ...)
+  sethook()
+  if ok ~= false then
+    session:returned(encode({ ... }, select("#", ...)))
     session:outcome("ok", "", "")
     return
   end
+  local e = ...
   if is_usage(e) or not ready then
-    session:usage(path .. ": " .. (is_usage(e) and e.message or message_of(e)))
+    session:usage(path .. ": " .. (is_usage(e) and rawget(e, "message") or message_of(e)))
   end
   local kind = "exception"
   if expected(e) then
@@ -969,6 +1119,39 @@ local function run(argument)
     session:frames(frames)
   end
   session:outcome(kind, type_name(e), message_of(e))
+end
+
+-- Where even that fails, this is what the test did.
+local function damaged()
+  if not session.told then
+    session:outcome("exception", "symchef.Damaged", "the test has changed variables of the library")
+  end
+end
+
+local start
+do
+  local xpcall, prepare, on_error, told, damaged = xpcall, prepare, on_error, told, damaged
+  local argument
+  local function body()
+    prepare(argument)
+    if rawequal(entry, test) then
+      return entry()
+    end
+    return entry(test)
+  end
+  local function run()
+    return told(xpcall(body, on_error))
+  end
+  function start(a)
+    argument = a
+    a = nil
+    local ok, e = xpcall(run, on_error)
+    if ok == false and hooked then -- a hook that the test has set does not let the library go on
+      return told(ok, e)
+    elseif ok == false then
+      return damaged()
+    end
+  end
 end
 
 local function main(argument)
@@ -989,7 +1172,7 @@ local function main(argument)
   if not argument then
     session:usage("usage: lua symchef.lua TEST[::NAME]")
   end
-  run(argument)
+  return start(argument)
 end
 
-main(...)
+return main(...)

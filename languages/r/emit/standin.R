@@ -1,35 +1,67 @@
-# What any value is the same as, and an object: its class and what it is made of.
+# What any value is the same as, and what is told with a class, a word for what it is, or attributes.
 any_value <- structure(list(), class = "any_value")
-object <- function(class, content) structure(list(class, content), class = "told_object")
+object <- function(word, content, others = list()) structure(list(word, content, others), class = "told_object")
 
-# Whether a value is what is told. A vector of several elements is told as a list of them or a vector, logical ones as integers.
+# The attributes of a value that are told beside names and class.
+others_of <- function(x) {
+  all <- if (is.symbol(x)) NULL else attributes(x)
+  all <- all[!names(all) %in% c("names", "class", "srcref", "srcfile", "wholeSrcref") & !vapply(all, is.environment, NA)]
+  if (is.integer(all$row.names)) all$row.names <- NULL
+  all
+}
+
+# Whether a value is what is told.
 same <- function(value, told) {
   if (inherits(told, "any_value")) {
     return(TRUE)
   }
-  class <- if (!is.null(value) && !is.symbol(value)) attr(value, "class")
+  class <- if (!is.null(value) && !is.symbol(value)) attr(value, "class", exact = TRUE)
+  others <- others_of(value)
+  word <- NULL
   if (inherits(told, "told_object")) {
-    content <- .subset2(told, 2L)
-    return(is.character(class) && class[1L] == .subset2(told, 1L) && (inherits(content, "any_value") || same(unclass(value), content)))
+    parts <- unclass(told)
+    if (!identical(as.character(names(others)), as.character(names(parts[[3L]]))) || !all(vapply(seq_along(others), function(i) same(others[[i]], parts[[3L]][[i]]), NA))) {
+      return(FALSE)
+    }
+    word <- parts[[1L]]
+    told <- parts[[2L]]
+    if (is.character(class) || length(others) > 0L) { # the content, without what has been compared
+      if (!identical(class[1L], word)) {
+        return(FALSE)
+      }
+      if (typeof(value) %in% c("logical", "integer", "double", "character", "list", "raw", "complex")) {
+        value <- structure(unclass(value), class = NULL)
+        attributes(value) <- list(names = names(value))
+      } else if (is.language(value)) {
+        attr(value, "class") <- NULL
+      }
+      return(same(value, told))
+    } else if (!identical(typeof(value), word)) {
+      return(FALSE)
+    }
+    if (word == "symbol") {
+      return(identical(as.character(value), told))
+    } else if (word == "language") {
+      return(identical(paste(deparse(value, 500L, TRUE, NULL, 100L), collapse = "\n"), told))
+    } else if (word == "complex") {
+      return(same(as.list(c(rbind(Re(value), Im(value)))), object("list", as.list(told))))
+    }
+  } else if (is.character(class) && is.object(value) && !is.language(value) || length(others) > 0L) {
+    return(FALSE)
   }
-  if (is.character(class) || !typeof(value) %in% c("NULL", "raw", "logical", "integer", "double", "character", "list")) {
+  if (!typeof(value) %in% c("NULL", "raw", "logical", "integer", "double", "character", "list")) {
     return(FALSE)
   }
   names_of <- function(x) if (is.null(names(x))) character(length(x)) else names(x)
   leaf <- function(x) is.null(x) || is.raw(x) || length(x) == 1L && !is.list(x) && is.null(names(x))
-  if (leaf(told)) {
-    if (length(value) != length(told) || !leaf(value)) {
-      return(FALSE)
-    } else if (is.logical(told) && is.na(told)) {
-      return(is.na(value) && typeof(value) %in% c("logical", "character"))
-    }
-    return(identical(as.vector(value), told, num.eq = FALSE))
+  if (leaf(told) && is.null(word)) {
+    return(leaf(value) && length(value) == length(told) && identical(as.vector(value), told, num.eq = FALSE))
   }
   if (is.null(value) || is.raw(value) || length(value) != length(told) || !identical(names_of(value), names_of(told))) {
     return(FALSE)
   }
-  if (is.logical(value) && length(value) != 1L) {
-    storage.mode(value) <- "integer"
+  if (is.null(word) && (is.list(value) && !is.list(told) || length(told) == 0L && typeof(value) != typeof(told))) {
+    return(FALSE)
   }
   all(vapply(seq_along(told), function(i) same(.subset2(value, i), .subset2(told, i)), NA))
 }

@@ -16,8 +16,14 @@
 # What it uses of R's base is copied before the test's file is read, into an environment of its own that leads nowhere else: a test
 # may define or replace any function of base. The copies are not compiled, so that R looks for nothing in base on their behalf, and
 # so that their steps are not seen as steps of the test. No function is used that asks for methods, but where that is meant.
+#
+# A test may also do anything to the frames of the functions that have called it. So these have nothing in them: the runner is called by
+# R itself, not within the code that makes it, and what it needs later is in the library's environment, which is no frame by then.
 
-base::local({
+# Garbage of R's start is never collected else, and is part of all that is kept of the start.
+base::invisible(base::gc())
+
+.symchef <- base::local({
   # An environment with what code uses of base, and what that uses.
   seal <- function(code) {
     env <- new.env(parent = emptyenv())
@@ -46,6 +52,7 @@ base::local({
   symchef <- new.env(parent = baseenv()) # with(symchef, ...) finds base, too
   session <- NULL # the present one: of the machine or of a replay
   ready <- FALSE # the test has been found and set up
+  test_name <- ""
   expected <- character()
 
   # A mistake of the test: what it asked for cannot be.
@@ -71,9 +78,26 @@ base::local({
     paste(out, collapse = "")
   }
 
+  # The test's options that would bind the library itself: how deep calls may be, that a longer vector is worth a warning. While the library
+  # is at work they are others; test_options has the test's then.
+  test_options <- NULL
+  free <- function() {
+    if (is.null(test_options) && (.Internal(getOption("expressions")) < 5000L || identical(.Internal(getOption("check.bounds")), TRUE))) {
+      test_options <<- .Internal(options(expressions = 5000L, check.bounds = FALSE))
+    }
+  }
+  bind <- function() {
+    if (!is.null(test_options)) {
+      old <- test_options
+      test_options <<- NULL
+      .Internal(options(old))
+    }
+  }
+
   # Ends the process as R does at the end of a script: warnings that wait are shown, .Last is called, and the finalizers run that are to run on exit.
   ends <- FALSE
   leave <- function() {
+    bind()
     .Internal(printDeferredWarnings())
     .Internal(flush(stdout()))
     if (typeof(get0(".Last", globalenv(), mode = "function")) == "closure") {
@@ -88,6 +112,7 @@ base::local({
   oldest <- new.env(parent = emptyenv())
   reg.finalizer(oldest, function(e) {
     if (ends) {
+      free()
       if (length(get(".Devices", baseenv())) > 1L) {
         their$graphics_off()
       }
@@ -104,6 +129,7 @@ base::local({
     device <- NULL
     id <- NULL # of the connection: one of the test's may get its number
     begun <- FALSE
+    kept <- NULL
     choice <- 0 # the input's number
     waiting <- character() # lines of the log that wait for begin
     newline <- as.raw(10L)
@@ -115,7 +141,7 @@ base::local({
         quit("no", 2L)
       }
       # Without raw, R looks into the file for signs of compression.
-      device <<- file("/dev/symchef", "r+b", raw = TRUE)
+      device <<- file("/dev/symchef", "r+b", encoding = "native.enc", raw = TRUE)
       id <<- attr(device, "conn_id")
       request("hello 1")
     }
@@ -163,7 +189,8 @@ base::local({
     begin <- function() {
       if (!begun) {
         begun <<- TRUE
-        request(paste("begin", quote_field(symchef$test)))
+        more <- request(paste("begin", quote_field(test_name)))
+        kept <<- lapply(seq_len(sum(more)), function(i) raw(i %% 480)) # objects of other sizes, which no other execution has
         for (line in waiting) {
           with_text("log", text_bytes(line))
         }
@@ -217,7 +244,10 @@ base::local({
       },
       returned = function(tokens) {
         begin()
-        offer(sprintf("returned - %d", length(tokens)), tokens)
+        for (from in seq(1L, length(tokens), most_text)) {
+          part <- tokens[from:min(from + most_text - 1L, length(tokens))]
+          offer(sprintf("returned - %d", length(part)), part)
+        }
       },
       frames = function(frames) {
         begin()
@@ -331,7 +361,7 @@ base::local({
     outcome <- function(kind, type, message) {
       told <<- list(kind, type, message)
       if (nzchar(out)) {
-        con <- file(out, "wb")
+        con <- file(out, "wb", encoding = "native.enc")
         writeBin(charToRaw(sprintf('{"version":1,"kind":%s,"type":%s,"message":%s,"log":[%s]%s}\n', to_json(kind), to_json(type),
           to_json(message), paste(vapply(lines, to_json, ""), collapse = ","), more)), con)
         .Internal(close(con, "rw"))
@@ -375,11 +405,11 @@ base::local({
 
   # What a test calls ------------------------------------------------------------------------------------------
 
-  current <- function(name) {
+  current <- function(name = "none") {
     if (!ready) {
       usage_error("inputs exist only inside a test run by symchef")
     }
-    if (!missing(name) && !(is.character(name) && length(name) == 1L && !is.na(name) && nzchar(name))) {
+    if (!(is.character(name) && length(name) == 1L && !is.na(name) && nzchar(name))) {
       usage_error("an input's name is a non-empty string")
     }
     session
@@ -392,7 +422,7 @@ base::local({
 
   sequence <- function(kind, name, size, least, most_size = 1000L) {
     s <- current(name)
-    default <- if (is.raw(size)) size else if (is.character(size) && length(size) == 1L) charToRaw(enc2utf8(size))
+    default <- if (is.raw(size)) size else if (is.character(size) && length(size) == 1L && !is.na(size)) charToRaw(enc2utf8(size))
     most <- if (is.null(default)) whole(size) else length(default)
     least <- if (is.null(least)) most else whole(least)
     if (is.null(most) || is.null(least) || least < 0L || least > most || most > most_size) {
@@ -408,13 +438,13 @@ base::local({
 
   # A symbolic string of ASCII characters: of exactly size, or of least to size. In place of the size, the first value to
   # try.
-  symchef$string <- function(name, size, least = NULL) rawToChar(sequence("str", name, size, least))
+  symchef$string <- function(name = NULL, size = NULL, least = NULL) rawToChar(sequence("str", name, size, least))
 
   # A symbolic raw vector; sizes as for string.
-  symchef$raw <- function(name, size, least = NULL) sequence("bytes", name, size, least)
+  symchef$raw <- function(name = NULL, size = NULL, least = NULL) sequence("bytes", name, size, least)
 
   # A symbolic integer, least <= value <= most, never NA; default is the first value to try.
-  symchef$integer <- function(name, least = -.Machine$integer.max, most = .Machine$integer.max, default = NULL) {
+  symchef$integer <- function(name = NULL, least = -.Machine$integer.max, most = .Machine$integer.max, default = NULL) {
     s <- current(name)
     least <- whole(least)
     most <- whole(most)
@@ -430,7 +460,7 @@ base::local({
 
   # A symbolic double, least <= value <= most; without bounds an infinity too, but never NaN or NA. default is the first value
   # to try.
-  symchef$double <- function(name, least = -Inf, most = Inf, default = NULL) {
+  symchef$double <- function(name = NULL, least = -Inf, most = Inf, default = NULL) {
     s <- current(name)
     number <- function(x) is.numeric(x) && length(x) == 1L && !is.na(x)
     if (!number(least) || !number(most) || least > most) {
@@ -444,12 +474,18 @@ base::local({
   }
 
   # TRUE or FALSE; the path forks here.
-  symchef$logical <- function(name, default = FALSE) current(name)$logical(name, isTRUE(default))
+  symchef$logical <- function(name = NULL, default = FALSE) {
+    s <- current(name)
+    if (!is.null(default) && !isTRUE(default) && !isFALSE(default)) {
+      usage_error("input %s: the default is TRUE or FALSE", name)
+    }
+    s$logical(name, isTRUE(default))
+  }
 
   # One of the elements of a vector or list; the path forks once per element.
-  symchef$choice <- function(name, options, default = NULL) {
+  symchef$choice <- function(name = NULL, options = NULL, default = NULL) {
     s <- current(name)
-    if (length(options) == 0L) {
+    if (!is.atomic(options) && !is.list(options) && !is.expression(options) || length(options) == 0L) {
       usage_error("input %s: no options", name)
     }
     index <- if (is.null(default)) 1L else match(list(default), lapply(seq_along(options), function(i) options[[i]]))
@@ -500,6 +536,21 @@ base::local({
     }
     expected <<- c(expected, ...)
     invisible(NULL)
+  }
+
+  # Within them the test's options do not bind.
+  freed <- function(f) {
+    force(f)
+    function(...) {
+      if (is.null(test_options)) {
+        on.exit(bind())
+        free()
+      }
+      f(...)
+    }
+  }
+  for (name in ls(symchef)) {
+    assign(name, freed(get(name, symchef)), symchef)
   }
 
   # The runner -------------------------------------------------------------------------------------------------
@@ -600,7 +651,7 @@ base::local({
       }
       name <- if (at > 0L && at <= length(calls)) calls[[at]][[1L]]
       name <- if (at > 0L && identical(functions(at), test_function)) {
-        symchef$test
+        test_name
       } else if (is.symbol(name)) {
         as.character(name)
       } else if (is.call(name) && length(name) == 3L && is.symbol(name[[3L]])) { # PACKAGE::NAME, OBJECT$NAME
@@ -619,9 +670,13 @@ base::local({
 
   # What a test returned, as tokens (docs/device-protocol.md). Texts and numbers are copied, and objects are looked at without their class.
   most_depth <- 8L
+  most_value <- 131072L
+  most_nodes <- 2048L
+  beginning <- 64L # bytes of what there is no room for
   cut <- charToRaw("z0:")
   encode <- function(value) {
-    room <- most_text - length(cut)
+    room <- most_value - length(cut)
+    nodes <- most_nodes
     out <- list()
     put <- function(token) { # in a place of the length of a cut, which has been reserved
       more <- length(token) - length(cut)
@@ -635,18 +690,48 @@ base::local({
     head <- function(letter, n, places) {
       token <- charToRaw(sprintf("%s%d:", letter, n))
       more <- length(token) - length(cut) + places * length(cut)
-      if (more > room) {
-        out[[length(out) + 1L]] <<- cut
+      if (more > room || places > nodes) {
+        long(charToRaw(sprintf("%s0:", letter)), n)
         return(FALSE)
       }
       room <<- room - more
+      nodes <<- nodes - places
       out[[length(out) + 1L]] <<- token
       TRUE
     }
     leaf <- function(letter, bytes) {
-      put(if (length(bytes) > most_text) cut else c(charToRaw(sprintf("%s%d:", letter, length(bytes))), bytes))
+      if (length(bytes) > room) {
+        long(c(charToRaw(sprintf("%s%d:", letter, beginning)), bytes[seq_len(beginning)]), length(bytes))
+      } else {
+        put(c(charToRaw(sprintf("%s%d:", letter, length(bytes))), bytes))
+      }
     }
-    text <- function(x) if (is.na(x)) leaf("o", charToRaw("NA")) else leaf("s", charToRaw(enc2utf8(x)))
+    long <- function(begin, n) {
+      put(c(charToRaw("L1:"), begin, charToRaw("i4:"), writeBin(as.integer(n), raw(), endian = "little"), charToRaw("n0:")))
+    }
+    # A vector of more numbers than there are places for, by the bytes of all.
+    packed <- function(x, kind) {
+      token <- charToRaw(sprintf("k1:o%d:%s", nchar(kind), kind))
+      room <<- room - length(token)
+      out[[length(out) + 1L]] <<- token
+      leaf("b", writeBin(x, raw(), endian = "little"))
+    }
+    text <- function(x) if (is.na(x)) leaf("o", charToRaw("NA_character_")) else leaf("s", charToRaw(enc2utf8(x)))
+    # Opens what is told with a word for what it is before it.
+    word <- function(w, n = 2L) {
+      if (head("(", n, n)) {
+        leaf("o", charToRaw(w))
+        TRUE
+      } else {
+        FALSE
+      }
+    }
+    # Whether a list is told by the same tokens as a vector.
+    like_vector <- function(x) {
+      kinds <- vapply(seq_along(x), function(i) typeof(.subset2(x, i)), "")
+      length(x) > 0L && kinds[1L] %in% c("integer", "double", "character") && all(kinds == kinds[1L]) &&
+        all(vapply(seq_along(x), function(i) length(.subset2(x, i)) == 1L && is.null(attributes(.subset2(x, i))), NA))
+    }
     numbers <- function(x, letter, size) {
       bytes <- writeBin(x, raw(), endian = "little")
       for (i in seq_along(x)) {
@@ -659,14 +744,20 @@ base::local({
       if (kind == "NULL") {
         put(charToRaw("n0:"))
       } else if (kind == "raw") {
-        leaf("b", if (n > most_text) raw(most_text + 1L) else x)
+        leaf("b", x)
       } else if (kind == "logical" && n == 1L) {
         put(charToRaw(if (is.na(x)) "o2:NA" else if (x) "T0:" else "F0:"))
-      } else if (kind %in% c("logical", "integer", "double", "character")) {
+      } else if (kind %in% c("logical", "integer", "double") && n > nodes && room > 100L) {
+        packed(if (kind == "logical") as.integer(x) else x, kind)
+      } else if (kind == "logical") {
+        if (head("l", n, n)) numbers(as.integer(x), "i", 4L)
+      } else if (kind == "complex") {
+        if (head("l", 2L * n, 2L * n)) numbers(as.double(rbind(Re(x), Im(x))), "f", 8L)
+      } else if (kind %in% c("integer", "double", "character")) {
         if (n == 1L || head("l", n, n)) {
           switch(kind,
             character = for (i in seq_len(n)) text(x[i]),
-            double = numbers(x, "f", 8L),
+            double = numbers(as.double(x), "f", 8L),
             numbers(as.integer(x), "i", 4L)
           )
         }
@@ -676,35 +767,70 @@ base::local({
             add(.subset2(x, i), depth + 1L)
           }
         }
+      } else if (kind == "symbol") {
+        text(as.character(x))
+      } else if (kind == "language") {
+        text(paste(.Internal(deparse(x, 500L, TRUE, 0L, 100L)), collapse = "\n"))
       } else {
         leaf("o", charToRaw(kind))
       }
     }
+    bare <- c("logical", "integer", "double", "character", "list", "raw", "complex")
+    # What is told beside the elements: other attributes than names and class, those of a file's text, and row names that are numbers.
+    others_of <- function(x) {
+      all <- attributes(x)
+      keep <- !names(all) %in% c("names", "class", "srcref", "srcfile", "wholeSrcref") & vapply(seq_along(all), function(i) typeof(.subset2(all, i)) != "environment", NA)
+      rows <- match("row.names", names(all), 0L)
+      if (rows > 0L && typeof(.subset2(all, rows)) == "integer") keep[rows] <- FALSE
+      .subset(all, keep)
+    }
     add <- function(x, depth) {
       kind <- typeof(x)
-      class <- if (kind %in% c("symbol", "NULL")) NULL else attr(x, "class")
-      if (depth >= most_depth && (kind == "list" || !is.null(class))) {
+      plainly <- kind %in% c("symbol", "NULL")
+      class <- if (!plainly) attr(x, "class", exact = TRUE)
+      others <- if (!plainly) others_of(x)
+      if (depth >= most_depth && (kind == "list" || !is.null(class) || length(others) > 0L)) {
         out[[length(out) + 1L]] <<- cut
         return(NULL)
       }
-      if (is.character(class) && length(class) > 0L) { # its class, and what it is made of
-        if (!head("(", 2L, 2L)) {
+      if (is.character(class) && length(class) > 0L || length(others) > 0L) { # its class, what it is made of, and its attributes
+        if (!head("(", if (length(others) > 0L) 3L else 2L, if (length(others) > 0L) 3L else 2L)) {
           return(NULL)
         }
-        leaf("o", charToRaw(enc2utf8(class[1L])))
-        depth <- depth + 1L
-        if (isS4(x)) {
-          return(leaf("o", charToRaw("S4")))
+        if (is.character(class) && length(class) > 0L) leaf("o", charToRaw(enc2utf8(class[1L]))) else put(charToRaw("n0:"))
+        content(if (kind %in% bare && !is.null(class)) unclass(x) else x, kind, depth + 1L)
+        if (length(others) > 0L) {
+          n <- length(others)
+          if (head("{", n, 2L * n)) {
+            for (i in seq_len(n)) {
+              text(names(others)[i])
+              add(.subset2(others, i), depth + 2L)
+            }
+          }
         }
-        if (kind %in% c("logical", "integer", "double", "character", "list", "raw")) x <- unclass(x)
+      } else {
+        content(x, kind, depth)
       }
-      names <- if (kind %in% c("logical", "integer", "double", "character", "list")) attr(x, "names")
-      if (is.character(names) && length(names) == length(x)) {
-        n <- length(x)
+      NULL
+    }
+    # The elements, with a word where others are told by the same tokens.
+    content <- function(x, kind, depth) {
+      n <- length(x)
+      names <- if (kind %in% bare) attr(x, "names", exact = TRUE)
+      named <- is.character(names) && length(names) == n
+      w <- if (kind %in% c("symbol", "language", "complex") || kind %in% c("integer", "double", "character") && n == 0L || kind == "logical" && n != 1L) {
+        kind
+      } else if (kind == "list" && (n > 1L || named) && like_vector(x)) {
+        "list"
+      }
+      if (!is.null(w) && !word(w)) {
+        return(NULL)
+      }
+      if (named && !kind %in% c("raw", "complex")) {
         if (head("{", n, 2L * n)) {
           for (i in seq_len(n)) {
             text(names[i])
-            add(.subset2(x, i), depth + 1L)
+            if (kind == "logical" && n != 1L) put(c(charToRaw("i4:"), writeBin(as.integer(x[i]), raw(), endian = "little"))) else add(.subset2(x, i), depth + 1L)
           }
         }
       } else {
@@ -717,50 +843,93 @@ base::local({
   }
 
   test_function <- NULL
+  test_path <- ""
+  value <- NULL # what the test returned
+  places <- list() # what led to its error
+  asserted <- FALSE
 
-  run <- function(argument) {
+  # An error that nobody handles: its places.
+  on_error <- function(e) {
+    free()
+    n <- sys.nframe() # the raiser's frame is below that of stop and this one
+    asserted <<- n > 2L && identical(sys.function(n - 2L), their$stopifnot) || inherits(e, "expectation_failure")
+    places <<- sites(sys.calls(), sys.parents(), function(n) sys.function(n))
+  }
+
+  # Calls the test; NULL, or list(condition, call) if an error ended it. As tryCatch and withCallingHandlers do it, without
+  # anything in the frame.
+  call_test <- function() {
+    .Internal(.addCondHands("error", list(NULL), baseenv(), environment(), FALSE))
+    .Internal(.addCondHands("error", list(on_error), baseenv(), NULL, TRUE))
+    value <<- test_function()
+    NULL
+  }
+
+  prepare <- function(argument) {
+    if (length(argument) != 1L) {
+      session$usage("usage: R -f symchef.R --args TEST[::NAME]")
+    }
     at <- regexpr("::[^/]*$", argument)
-    path <- if (at > 0L) substr(argument, 1L, at - 1L) else argument
-    places <- list()
-    asserted <- FALSE
-    value <- NULL
-    failed <- tryCatch(withCallingHandlers({
-      load_test(path)
-      symchef$test <- choose(if (at > 0L) substring(argument, at + 2L) else "")
+    test_path <<- if (at > 0L) substr(argument, 1L, at - 1L) else argument
+    failed <- tryCatch({
+      load_test(test_path)
+      test_name <<- choose(if (at > 0L) substring(argument, at + 2L) else "")
       setup <- get0("setup", globalenv(), mode = "function", inherits = FALSE)
       if (!is.null(setup)) {
         setup()
       }
-      test_function <<- get(symchef$test, globalenv(), mode = "function")
+      test_function <<- get(test_name, globalenv(), mode = "function")
       warm()
-      ready <<- TRUE
-      session$begin()
-      value <- test_function()
       NULL
-    }, error = function(e) {
-      n <- sys.nframe() # the raiser's frame is below that of stop and this one
-      asserted <<- n > 2L && identical(sys.function(n - 2L), their$stopifnot) || inherits(e, "expectation_failure")
-      places <<- sites(sys.calls(), sys.parents(), function(n) sys.function(n))
-    }), error = identity)
+    }, error = identity)
+    if (!is.null(failed)) {
+      usage(failed)
+    }
+    ready <<- TRUE
+    session$begin()
+  }
+
+  usage <- function(e) {
+    why <- sub("\n.*", "", message_of(e))
+    session$usage(if (startsWith(why, test_path)) why else paste0(test_path, ": ", why))
+  }
+
+  # Tells how the test ended, and leaves.
+  finish <- function(failed) {
+    setTimeLimit()
+    setSessionTimeLimit()
+    free()
     if (is.null(failed)) {
       session$returned(encode(value))
       session$outcome("ok", "", "")
       leave()
-    } else if (inherits(failed, "symchef_usage") || !ready) {
-      why <- sub("\n.*", "", message_of(failed))
-      session$usage(if (startsWith(why, path)) why else paste0(path, ": ", why))
     }
-    message <- message_of(failed)
-    if (inherits(failed, "CStackOverflowError")) { # its number depends on where the stack begins
+    e <- failed[[1L]]
+    if (is.null(e) || is.character(e)) { # R itself has raised it
+      e <- simpleError(if (is.null(e)) .Internal(geterrmessage()) else e, failed[[2L]])
+    }
+    if (inherits(e, "symchef_usage")) {
+      usage(e)
+    }
+    message <- message_of(e)
+    if (inherits(e, "CStackOverflowError")) { # its number depends on where the stack begins
       message <- "C stack usage is too close to the limit"
     }
-    known <- inherits(failed, expected) || any(vapply(expected, grepl, NA, message, fixed = TRUE))
+    known <- inherits(e, expected) || any(vapply(expected, grepl, NA, message, fixed = TRUE))
     if (length(places) > 0L) {
       session$frames(vapply(places, function(p) paste0(p[[1L]], ":", p[[2L]], ":", p[[3L]]), ""))
     }
-    kind <- attr(failed, "class")
-    session$outcome(if (known) "expected" else if (asserted) "assertion" else "exception", if (is.character(kind)) kind[1L] else typeof(failed), message)
+    kind <- attr(e, "class", exact = TRUE)
+    session$outcome(if (known) "expected" else if (asserted) "assertion" else "exception", if (is.character(kind)) kind[1L] else typeof(e), message)
     leave()
+  }
+
+  # The program: whoever looks at it from the test sees frames without variables.
+  main <- function() {
+    rm(".symchef", envir = globalenv())
+    prepare(commandArgs(TRUE))
+    failed <- call_test()
+    finish(failed)
   }
 
   # A package that the test has loaded may load many others when it is first used for something. What a test is there for is used
@@ -789,12 +958,9 @@ base::local({
   } else {
     session <- new_machine()
   }
-  argument <- commandArgs(TRUE)
-  if (length(argument) != 1L) {
-    session$usage("usage: R -f symchef.R --args TEST[::NAME]")
-  }
-  run(argument)
+  main
   })
   eval(code, list2env(list(their = list(stopifnot = stopifnot, attach = attach, parse = parse, compile = compiler::compile, cmpfun = compiler::cmpfun,
     graphics_off = if (isNamespaceLoaded("grDevices")) getExportedValue("grDevices", "graphics.off"))), parent = seal(code)))
 })
+.symchef()

@@ -1,4 +1,6 @@
-"""The runner: python3 -m symchef /abs/test_x.py[::Name]."""
+"""The runner: python3 -m symchef /abs/test_x.py[::Name].
+
+While the test runs this module is on the stack, where the test may empty its globals: nothing of it is executed later."""
 
 import os
 import sys
@@ -7,10 +9,13 @@ from posix import O_CLOEXEC, O_RDONLY, close, environ, open, read, stat, write
 from types import FunctionType
 
 import symchef
-from symchef import _session
+from symchef import _classes, _outcome, _session
+from symchef._call import call_test
 from symchef._end import end
-from symchef._sealed import BUILTINS as __builtins__
+from symchef._sealed import BUILTINS
 from symchef._sealed import alone, inherits, is_a, module_of, mro, qualified
+
+__builtins__ = dict(BUILTINS)
 
 _Spec, _Test = symchef._Spec, symchef.SymbolicTest
 _no_test = _Test.runTest
@@ -23,9 +28,9 @@ EXCHANGE = "/symchef/replay/"
 
 
 def split(argument):
-    """(path, name or None) of PATH[::Name]."""
-    path, colons, name = argument.rpartition("::")
-    return (path, name) if colons else (argument, None)
+    """(path, name or None) of PATH[::NAME], of a method PATH::CLASS.METHOD or PATH::CLASS::METHOD."""
+    path, colons, name = argument.partition("::")
+    return (path, name.replace("::", ".")) if colons else (argument, None)
 
 
 def is_file(path):
@@ -110,6 +115,14 @@ def import_test(path):
     return module
 
 
+def names_shapes(module):
+    """Whether a function or a method of the file asks for a value of a shape."""
+    found = list(vars(module).values())
+    for cls in [v for v in found if is_a(v, type)]:
+        found += list(_classes.own(cls).values())
+    return any([n in ("getValue", "getList") for f in found if type(f) is FunctionType for n in f.__code__.co_names])
+
+
 def is_class(value):
     return is_a(value, type) and inherits(value, _Test)
 
@@ -129,11 +142,56 @@ def unfit(module, cls):
     return "it has %s, but a SymbolicTest is run by its method runTest" % ", ".join(names) if names else None
 
 
+_INPUTS = {"symchef"} | {n for n in vars(_Test) if n.startswith("get")}
+
+
+def takes_inputs(function):
+    """Whether a function is meant as a test with inputs: it names the library, or an annotation of its parameters does."""
+    if type(function) is not FunctionType:
+        return False
+    function = described(function)
+    code = function.__code__
+    if any([n in _INPUTS for n in code.co_names]):
+        return True
+    try:
+        found = list(function.__annotations__.items())
+        return any([spec_of(name, name, spec, function) is not None for name, spec in found if name != "return"])
+    except Exception:
+        return False
+
+
+def methods_with_inputs(cls):
+    return [n for n in _classes.methods(cls) if takes_inputs(_classes.described([cls], n)[0])]
+
+
+def tests_of(module, name, value):
+    """CLASS.METHOD of the tests of a class that is no SymbolicTest; one that is imported counts if it takes inputs."""
+    if not is_a(value, type) or is_class(value) or not (is_own(module, value) or methods_with_inputs(value)):
+        return []
+    return _classes.tests(name, value)
+
+
+def misplaced(module, name, value):
+    """Why something that is meant as a test with inputs is not run, or None."""
+    if is_a(value, type):
+        if is_class(value) or not is_own(module, value):
+            return None
+        names = methods_with_inputs(value)
+        why = _classes.refused(name, value)
+        return "it has %s, but %s" % (", ".join(names), why) if names and why is not None else None
+    if name.startswith("test_") and qualified(type(value)) == "functools.partial" and takes_inputs(value.func):
+        return "it is a functools.partial, but a test is a function: def %s(...)" % name
+    return None
+
+
 def is_test(module, name, value):
-    """Whether a module-level name is a test defined in this very file, or looks like one."""
+    """Whether a module-level name is a test, or looks like one: a function or class defined in this very file, or a function with inputs that
+    it has imported."""
     if is_class(value):
         return is_own(module, value) and (value.runTest is not _no_test or unfit(module, value) is not None)
-    return type(value) is FunctionType and value.__module__ == module.__name__ and name.startswith("test_")
+    if type(value) is FunctionType:
+        return name.startswith("test_") and (value.__module__ == module.__name__ or takes_inputs(value))
+    return misplaced(module, name, value) is not None
 
 
 def select(module, wanted):
@@ -143,9 +201,21 @@ def select(module, wanted):
     if wanted is None:
         names = tests(module)
         if not names:
-            raise _session.UsageError("no SymbolicTest subclass and no test_* function in the file")
+            raise _session.UsageError("no test_* function, no class with methods test* and no SymbolicTest in the file")
         wanted = names[0]
     value = vars(module).get(wanted)
+    if is_a(value, type) and not is_class(value):
+        mine = tests_of(module, wanted, value)
+        if len(mine) > 1:
+            _session.ask("tests", mine)
+        if mine:
+            wanted = mine[0]
+    names = wanted.split(".")
+    if len(names) > 1 and wanted in tests_of(module, names[0], vars(module).get(names[0])):
+        return wanted, _classes.find(vars(module)[names[0]], names[1:])
+    why = misplaced(module, wanted, value)
+    if why is not None:
+        raise _session.UsageError("%s: %s" % (wanted, why))
     if not (is_class(value) or type(value) is FunctionType):
         raise _session.UsageError("no test named %s; tests here: %s" % (wanted, listing(module)))
     if is_class(value):
@@ -156,7 +226,10 @@ def select(module, wanted):
 
 
 def tests(module):
-    return [n for n, v in list(vars(module).items()) if is_test(module, n, v)]
+    found = []
+    for name, value in list(vars(module).items()):
+        found += [name] if is_test(module, name, value) else tests_of(module, name, value)
+    return found
 
 
 def listing(module):
@@ -209,10 +282,10 @@ def spec_of(name, parameter, spec, function):
     return spec if is_a(spec, _Spec) else None
 
 
-def parameters(function, skip=0):
-    """[(name, spec, default)] of a test's parameters behind the first skip, in order, and how many of them have to be passed by
-    position; checked before `begin`. Without a spec it is the default that is passed."""
-    name, function = function.__name__, described(function)
+def parameters(name, function, skip=0):
+    """[(name, spec, what has to be asked)] of a test's parameters behind the first skip, in order, and how many of them have to be passed
+    by position; checked before `begin`. Without a spec it is the default that is passed."""
+    function = described(function)
     code = function.__code__
     if code.co_flags & 0x2A0:  # generator, coroutine, async generator
         raise _session.UsageError("%s: generators and coroutines cannot be tests: run them in a plain function, as asyncio.run does" % name)
@@ -228,9 +301,12 @@ def parameters(function, skip=0):
     found = []
     for parameter in names[skip:]:
         spec = spec_of(name, parameter, annotations.get(parameter), function)
+        if spec is None and parameter in annotations and parameter not in default_of:
+            spec = symchef._shapes().spec_of(parameter, annotations[parameter], function.__globals__)
         if spec is None and parameter not in default_of:
             raise _session.UsageError("%s: parameter %s needs an annotation such as symchef.Str(10)" % (name, parameter))
-        found.append((parameter, spec, default_of.get(parameter)))
+        default = default_of.get(parameter)
+        found.append((parameter, spec, default if spec is None else spec.check(parameter, default)))
     more = list(code.co_varnames[len(names):])
     for flag, stars in (0x04, "*"), (0x08, "**"):
         if code.co_flags & flag:
@@ -244,34 +320,57 @@ def parameters(function, skip=0):
     return found, max(code.co_posonlyargcount - skip, 0)
 
 
-def call(session, function, specs, posonly):
+def arguments(specs, posonly):
+    """What the test is called with: by position, by name."""
     _session.ask("begin")
-    values = [(name, default if spec is None else spec.make(name, default)) for name, spec, default in specs]
-    return function(*[v for _, v in values[:posonly]], **dict(values[posonly:]))
+    values = [(name, checked if spec is None else spec.ask(name, checked)) for name, spec, checked in specs]
+    return [v for _, v in values[:posonly]], dict(values[posonly:])
 
 
-def call_class(session, cls):
-    test = cls()
-    found = [], 0
-    if type(cls.runTest) is FunctionType:
-        found = parameters(cls.runTest, 1)
-    test.setUp()
-    return call(session, test.runTest, *found)
+def prepared(name, test):
+    """The function that is the test, and what it is called with."""
+    if type(test) is tuple:
+        found = parameters(name, *_classes.described(*test))
+        return (_classes.prepare(test[0], test[1], symchef.expect),) + arguments(*found)
+    if not is_class(test):
+        return (test,) + arguments(*parameters(name, test))
+    instance, found = test(), ([], 0)
+    if type(test.runTest) is FunctionType:
+        found = parameters("runTest", test.runTest, 1)
+    instance.setUp()
+    return (instance.runTest,) + arguments(*found)
 
 
-def describe(session, exc):
-    """Tells how the exception that left the test ended it."""
-    session.frames(_session.frames(exc))
-    session.outcome(_session.classify(exc, session.expected), qualified(type(exc)), _session.message(exc))
+def check(session, path, wanted):
+    """Calls a function for which there is no test, or tells which there are: NAME(), or *()."""
+    from symchef import _check
+    listed = wanted.endswith("*()")
+    try:
+        if listed:
+            _check.list_all(path, wanted[:-3].rstrip("."))
+        _outcome.begin(session, path)
+        parts = _check.prepared(session, path, wanted)
+    except _session.UsageError as e:
+        message = _session.message(e)
+        session.usage(message if listed else "%s::%s: %s" % (path, wanted, message))
+    except BaseException as e:
+        alone()
+        session.usage("%s: importing it failed: %s: %s" % (path, qualified(type(e)), _session.message(e)))
+    return call_test(parts, _outcome.returned, _outcome.failed, end)
 
 
 def run(session, argument):
     path, wanted = split(argument)
+    if wanted is not None and wanted.endswith("()"):
+        return check(session, path, wanted)
     try:
         module = import_test(path)
+        _session.home = vars(module)
+        if names_shapes(module):
+            symchef._shapes()
         session.test, test = select(module, wanted)
     except _session.UsageError as e:
-        session.usage("%s: %s" % (path, e))
+        session.usage("%s: %s%s" % (path, e, _session.line_in(path, e)))
     except SyntaxError as e:
         session.usage("%s:%s: syntax error: %s" % (e.filename or path, e.lineno, e.msg))
     except BaseException as e:
@@ -279,28 +378,16 @@ def run(session, argument):
         name, hint = qualified(type(e)), ""
         if name == "ModuleNotFoundError":
             hint = "; PYTHONPATH says where modules are, --interpreter which Python has them"
-        session.usage("%s: importing it failed: %s: %s%s" % (path, name, _session.message(e), hint))
+        session.usage("%s: importing it failed: %s: %s%s%s" % (path, name, _session.message(e), _session.line_in(path, e), hint))
+    _outcome.begin(session, path)
     try:
-        if is_class(test):
-            value = call_class(session, test)
-        else:
-            value = call(session, test, *parameters(test))
-    except BaseException as e:
-        alone()
-        if is_a(e, _session.UsageError):
-            session.usage("%s: %s" % (path, _session.message(e)))
-        if session.child():
-            session.leave(1)
-        describe(session, e)
-        value = None
-    else:
-        alone()
-        if session.child():
-            session.leave(0)
-        session.returned(value)
-        session.outcome("ok", "", "")
-    value = None  # what the test has left is nobody's any more
-    end()
+        parts = list(prepared(session.test, test))
+    except BaseException:
+        parts = None
+        status = _outcome.failed()
+    if parts is None:
+        return end(status)
+    return call_test(parts, _outcome.returned, _outcome.failed, end)
 
 
 def main():
@@ -323,8 +410,7 @@ def main():
     _session.open_session(session)
     if len(sys.argv) != 2:
         session.usage("usage: python3 -m symchef TEST[::NAME]")
-    run(session, sys.argv[1])
-    return 0
+    return run(session, sys.argv[1])
 
 
 raise SystemExit(main())

@@ -8,7 +8,7 @@ import os
 import sys
 from _weakref import ReferenceType
 from atexit import _run_exitfuncs, register
-from gc import freeze, get_debug, get_freeze_count, get_objects, unfreeze
+from gc import callbacks, freeze, get_debug, get_freeze_count, get_objects, unfreeze
 from io import BufferedReader, BufferedWriter, BytesIO, FileIO, StringIO, TextIOWrapper
 from posix import _exit
 from types import CodeType, FunctionType, GeneratorType
@@ -52,22 +52,26 @@ def mark():
         _first = []
 
 
-def end():
-    """Does what Python does at its end, and leaves; returns where freeing all objects belongs to it."""
+def end(status=0):
+    """Does what Python does at its end, and leaves with the status; returns it where freeing all objects belongs to it."""
     threads = _modules.get("threading")
     if threads is not None:  # the first thing that it does is to wait for them
         try:
             register(threads._shutdown)
         except Exception:
             pass
-    _run_exitfuncs()
-    if not (_acts or get_debug() or get_freeze_count()):
+    try:
+        _run_exitfuncs()
+    except BaseException:  # up to Python 3.9 the last one is raised once more
+        pass
+    if not (_acts or callbacks or get_debug() or get_freeze_count()):
         young = get_objects(1) + get_objects(0)
         if len(young) == 0 or young[0] is not _first:  # some of them are old by now
             young = get_objects()
         if not _any_acts(young):
             flush()
-            _exit(0)
+            _exit(status)
+    return status
 
 
 def _any_acts(objects):

@@ -98,7 +98,9 @@ class Session:
             self._begun = True
             shared = _prime()
             mark()
-            self._request("begin " + quote(self.test) if self.test else "begin")
+            more = self._request("begin " + quote(self.test) if self.test else "begin")
+            if more:  # objects of other sizes, which no other execution has
+                self._kept = [(object(), bytes(i % 480), [i]) for i in range(more[0])]
             self._pid = _getpid()
             self._request("immortal - %d" % len(shared), shared)
             for method, argument in self._waiting:
@@ -175,6 +177,11 @@ class Session:
         tokens = self._encoder.tokens(option)
         self._offer("chosen %d - %d" % (self._choice, len(tokens)), tokens)
 
+    def shape(self, name, n, code):
+        """The last n inputs make one value, which is this in source code."""
+        self.begin()
+        self._offer("shape %s %d %d %s" % (quote(name), n, len(code), " ".join([quote(piece) for piece in code])))
+
     def log(self, text):
         if not self._begun:
             self._waiting.append((self.log, text))
@@ -191,6 +198,11 @@ class Session:
             self._waiting.append((self._expect, types))
             return
         self._request("expect " + " ".join([quote(qualified(t)) for t in types]))
+
+    def discard(self):
+        """Prunes a path of the test; before that, who asked says what is wrong."""
+        if self._begun:
+            self.prune()
 
     def prune(self):
         self.begin()
@@ -236,6 +248,11 @@ class Session:
             self.begin()
             self._offer("frames %d %s" % (len(frames), " ".join([quote(f) for f in frames])))
 
+    def judged(self, why):
+        """Why the exception that ends the test is what was meant."""
+        self.begin()
+        self._offer("judged " + quote(why))
+
     def _number(self, value):
         """The eight bytes of an int input that the value is."""
         for v, ident in self._wide:
@@ -260,6 +277,13 @@ class Session:
     def usage(self, text):
         """Tells the engine that the test cannot be run, and why; ends the machine."""
         self._request("usage " + quote(text))
+
+    def function(self, run, name, at, signature, refused, guessed, promised, own):
+        """Tells the engine of a function that can be checked, or why it cannot; before tests."""
+        fields = [quote(text) for text in (run, name, at, signature, refused)]
+        for names in (guessed, promised, own):
+            fields += [str(len(names))] + [quote(n) for n in names]
+        self._request("function " + " ".join(fields))
 
     def tests(self, names):
         """Tells the engine which tests the file has, and ends the machine."""

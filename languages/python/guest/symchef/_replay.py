@@ -94,6 +94,9 @@ class Session:
     def chosen(self, option):
         pass
 
+    def shape(self, name, n, code):
+        self.begin()
+
     def log(self, text):
         self._log.append(text)
         if self._told is not None:
@@ -105,6 +108,11 @@ class Session:
     def concretize(self, value):
         return value
 
+    def discard(self):
+        """Prunes a path of the test; before that, who asked says what is wrong."""
+        if self._inputs is not None:
+            self.prune()
+
     def prune(self):
         self.begin()
         self._write("pruned", "", "")
@@ -115,6 +123,9 @@ class Session:
 
     def frames(self, frames):
         self._frames = frames
+
+    def judged(self, why):
+        pass
 
     def child(self):
         return self._inputs is not None and getpid() != self._pid

@@ -40,6 +40,11 @@ _sys = sys.__dict__
 _first = (sys.stdout, sys.stderr)
 _flush_text = type(sys.stdout).flush if sys.stdout is not None else None
 
+_monitoring = getattr(sys, "monitoring", None)  # since Python 3.12
+_TOOLS = range(6)
+
+
+
 
 def inherits(cls, wanted):
     """issubclass that asks nobody: a metaclass may be code of the test's, and define == too."""
@@ -64,6 +69,15 @@ def qualified(cls):
     return name if type(module) is not str or module == "builtins" else "%s.%s" % (module, name)
 
 
+def stops():
+    """What ends all that the code under test has asked the interpreter to do for each of its steps. Each part is for `[*part]`, once:
+    that calls functions written in C, and shows no call of anything to anybody."""
+    parts = [map(settrace, (None,)), map(setprofile, (None,))]
+    if _monitoring is not None:
+        parts += [map(_monitoring.set_events, (tool,), (0,)) for tool in _TOOLS]
+    return parts
+
+
 def alone():
     """Ends what the code under test has asked the interpreter to do for each of its steps: from here on the library is by itself."""
     if gettrace() is not None:
@@ -72,6 +86,40 @@ def alone():
         setprofile(None)
     if getrecursionlimit() < _limit:
         setrecursionlimit(_limit)
+    if _monitoring is not None:
+        for tool in _TOOLS:
+            if _monitoring.get_tool(tool) is not None:
+                _monitoring.set_events(tool, 0)
+
+
+def watched():
+    """What alone ends, for resume; None if there is nothing."""
+    state = gettrace(), getprofile(), getrecursionlimit(), []
+    if _monitoring is not None:
+        state[3].extend([(tool, _monitoring.get_events(tool)) for tool in _TOOLS if _monitoring.get_tool(tool) is not None])
+    return state if state[0] is not None or state[1] is not None or state[2] < _limit or state[3] else None
+
+
+def resume(state):
+    """Has all as it was when watched told it."""
+    trace, profile, limit, events = state
+    setrecursionlimit(limit)
+    for tool, what in events:
+        _monitoring.set_events(tool, what)
+    setprofile(profile)
+    settrace(trace)
+
+
+def report(text):
+    """Writes what an exception says at the end of the program, as the interpreter does: what has been printed comes before."""
+    if text is None:
+        return
+    for stream, act in (("stdout", lambda s: s.flush()), ("stderr", lambda s: s.write(text + "\n")), ("stderr", lambda s: s.flush())):
+        try:
+            act(_sys.get(stream))
+        except BaseException:
+            pass
+    alone()
 
 
 def flush():
