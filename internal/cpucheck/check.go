@@ -2,8 +2,10 @@ package cpucheck
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -190,6 +192,8 @@ type Form struct {
 	UndefIf func(before *State) uint64
 	// Skip tells that the result of a state is undefined altogether.
 	Skip func(before *State) bool
+	// SomeNaN is the width of vector elements of which one that is NaN may be any other NaN, 0 if none may.
+	SomeNaN int
 	// X87 also compares the x87 state: control, status, tags, ST(0..7).
 	X87 bool
 	// Run executes the code on a state and makes all of the state after that is compared; nil: lifted, through the reference interpreter.
@@ -226,6 +230,9 @@ func (c *CPU) Check(t testing.TB, f Form, n int, fill func(i int, s *State)) int
 				copy(got.bytes(a[0], int(a[1]-a[0])), want.bytes(a[0], int(a[1]-a[0])))
 			}
 		}
+		if f.SomeNaN != 0 {
+			sameNaNs(want, got, f.SomeNaN)
+		}
 		d := diff(before, want, got, undef, f.X87)
 		if d == "" {
 			return true
@@ -243,6 +250,26 @@ func (c *CPU) Check(t testing.TB, f Form, n int, fill func(i int, s *State)) int
 		t.Errorf("%s: %d of %d states differ", f.Name, bad, n)
 	}
 	return bad
+}
+
+// sameNaNs gives the elements of w bits, 32 or 64, in got's vector registers that are NaN where want's are the same ones.
+func sameNaNs(want, got *State, w int) {
+	for _, v := range [][2][]byte{{want.FX[160:416], got.FX[160:416]}, {want.Upper[:], got.Upper[:]}} {
+		for at := 0; at < len(v[0]); at += w / 8 {
+			if a, b := v[0][at:][:w/8], v[1][at:][:w/8]; isNaN(a) && isNaN(b) {
+				copy(b, a)
+			}
+		}
+	}
+}
+
+// isNaN says whether the bytes of a float or a double are of a NaN.
+func isNaN(b []byte) bool {
+	if len(b) == 4 {
+		f := math.Float32frombits(binary.LittleEndian.Uint32(b))
+		return f != f
+	}
+	return math.IsNaN(math.Float64frombits(binary.LittleEndian.Uint64(b)))
 }
 
 var regNames = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}

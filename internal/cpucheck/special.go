@@ -37,6 +37,7 @@ var specials = []struct {
 	{[]x86asm.Op{x86asm.FXRSTOR, x86asm.FXRSTOR64}, operands.restoreNeeds},
 	{[]x86asm.Op{x86asm.FXSAVE, x86asm.FXSAVE64}, operands.saveNeeds},
 	{[]x86asm.Op{x86asm.VMASKMOVPS, x86asm.VMASKMOVPD, x86asm.VPMASKMOVD, x86asm.VPMASKMOVQ}, operands.maskedNeeds},
+	{[]x86asm.Op{x86asm.DPPS, x86asm.VDPPS, x86asm.DPPD, x86asm.VDPPD}, operands.dotNeeds},
 	{[]x86asm.Op{x86asm.VPGATHERDD, x86asm.VPGATHERDQ, x86asm.VPGATHERQD, x86asm.VPGATHERQQ, x86asm.VGATHERDPS, x86asm.VGATHERDPD, x86asm.VGATHERQPS, x86asm.VGATHERQPD}, operands.gatherNeeds},
 	{[]x86asm.Op{x86asm.XSAVE, x86asm.XSAVE64, x86asm.XRSTOR, x86asm.XRSTOR64}, operands.xsaveNeeds},
 	{[]x86asm.Op{x86asm.FNSTENV}, operands.environmentNeeds},
@@ -72,6 +73,15 @@ func (o operands) shiftNeeds(f *Form) (prepare, bool) {
 	if in.Op == x86asm.SHLD || in.Op == x86asm.SHRD {
 		w := o.width(0)
 		f.Skip = func(s *State) bool { return w == 16 && o.count(s, 2)&31 > 16 }
+	}
+	return nothing, true
+}
+
+// dotNeeds: the manual does not say which of several NaNs a sum of products is, and processors differ.
+func (o operands) dotNeeds(f *Form) (prepare, bool) {
+	f.SomeNaN = 32
+	if o.in.Op == x86asm.DPPD || o.in.Op == x86asm.VDPPD {
+		f.SomeNaN = 64
 	}
 	return nothing, true
 }

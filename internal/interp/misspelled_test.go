@@ -112,7 +112,8 @@ var free = map[string]string{
 	"program": "a program that is run with a model and without; what it is called is its own affair",
 	"format":  "the name by which people ask for it; the files are checked", "programs": "likewise",
 	"comment": "what lines of source look like, which symchef tree shows. A probe checks it; where there is none, TestSyntaxWords of languages", "condition": "likewise",
-	"body": "likewise", "assertion": "likewise", "joint": "likewise",
+	"settings": "a file and a table of the user, who may have none: TestSettings of internal/session",
+	"body":     "likewise", "assertion": "likewise", "joint": "likewise",
 }
 
 // descriptions are the files of that name in the languages' folders.

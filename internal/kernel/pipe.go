@@ -201,6 +201,12 @@ func (pipeFile) read(c *call, i int, f *file, _ int64, n int) (mem.Bytes, error)
 	return mem.Bytes{}, c.waitFile(i, unix.POLLIN)
 }
 
+// brokenPipe is what becomes of a task that writes to a pipe which nobody reads.
+func (c *call) brokenPipe() error {
+	c.s.post(c.t, nil, siginfo{Sig: int(unix.SIGPIPE), PID: c.p.PID})
+	return unix.EPIPE
+}
+
 func (pipeFile) write(c *call, i int, f *file, _ int64, b mem.Bytes) (uint64, error) {
 	if f.Out < 0 {
 		return 0, unix.EBADF
@@ -211,11 +217,11 @@ func (pipeFile) write(c *call, i int, f *file, _ int64, b mem.Bytes) (uint64, er
 		return 0, nil
 	}
 	if p.Readers == 0 {
-		c.s.post(c.t, nil, siginfo{Sig: int(unix.SIGPIPE), PID: c.p.PID})
+		err := c.brokenPipe()
 		if done > 0 {
 			return uint64(done), nil
 		}
-		return 0, unix.EPIPE
+		return 0, err
 	}
 	if n > pipeAtomic || free >= n {
 		k := min(n-done, free)

@@ -18,7 +18,7 @@ var notRecurring = map[string]string{
 	"looked": "compared first", "entered": "compared where there are several tasks", "waits": "only the order of waits matters",
 	"owner": "of the fork", "cfg": "shared by all forks", "host": "shared by all forks", "terms": "of the machine",
 	"procs": "one by one", "tasks": "one by one", "cur": "one of tasks", "ended": "it has not", "objects": "memory", "stdin": "does not change",
-	"moment": "of what is executed again", "ordering": "of the run", "order": "says what is known of other schedules, not what happens", "unordered": "likewise", "bounded": "says what kept the guest from something", "calling": "of a call", "callName": "of a call", "polled": "of a call",
+	"moment": "of what is executed again", "ordering": "of the run", "asked": "says what a path has asked, and is not read by the guest", "order": "says what is known of other schedules, not what happens", "unordered": "likewise", "bounded": "says what kept the guest from something", "calling": "of a call", "callName": "of a call", "polled": "of a call",
 }
 
 // Every field of a System has a part in whether it recurs, or a reason why not.

@@ -85,11 +85,18 @@ func (c *call) sysSendfile() (uint64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case !f.regular() && g.Kind == filePipe && g.Out >= 0 && c.s.readiness(out)&(unix.POLLOUT|unix.POLLERR) == 0: // what is to be read comes behind the room for it
-		if g.Flags&unix.O_NONBLOCK != 0 {
+	case g.Kind == filePipe && g.Out >= 0: // what is to be read comes behind the room for it: wait_for_space in fs/splice.c
+		switch {
+		case c.s.pipes.get(g.Out).Readers == 0:
+			return 0, c.brokenPipe()
+		case c.s.readiness(out)&unix.POLLOUT != 0:
+		case g.Flags&unix.O_NONBLOCK != 0:
 			return 0, unix.EAGAIN
+		default:
+			return 0, c.waitFile(out, unix.POLLOUT)
 		}
-		return 0, c.waitFile(out, unix.POLLOUT)
+	}
+	switch {
 	case !f.regular() || g.Kind == fileDevice || g.Flags&unix.O_APPEND != 0:
 		return 0, unix.EINVAL
 	}
@@ -178,6 +185,9 @@ func (c *call) sysSplice() (uint64, error) {
 	if events != 0 {
 		return 0, c.waitFile(file, events)
 	}
+	if g.Kind == filePipe && c.s.pipes.get(g.Out).Readers == 0 {
+		return 0, c.brokenPipe()
+	}
 	return c.transfer(in, out, c.a[1], c.a[3], min(n, room))
 }
 
@@ -212,5 +222,5 @@ func (c *call) spliceWaits(in, out int, f, g *file) (file int, events uint32, ro
 	if room = p.size() - len(p.Buf.Data); room == 0 && p.Readers > 0 {
 		return out, unix.POLLOUT, 0
 	}
-	return 0, 0, max(room, 1)
+	return 0, 0, room
 }

@@ -224,8 +224,10 @@ func init() {
 		x86asm.VMAXPS: x86asm.MAXPS, x86asm.VMAXPD: x86asm.MAXPD, x86asm.VMAXSS: x86asm.MAXSS, x86asm.VMAXSD: x86asm.MAXSD,
 		x86asm.VADDSUBPS: x86asm.ADDSUBPS, x86asm.VADDSUBPD: x86asm.ADDSUBPD,
 		x86asm.VHADDPS: x86asm.HADDPS, x86asm.VHADDPD: x86asm.HADDPD, x86asm.VHSUBPS: x86asm.HSUBPS, x86asm.VHSUBPD: x86asm.HSUBPD,
-		x86asm.VDPPS: x86asm.DPPS, x86asm.VDPPD: x86asm.DPPD,
 	} {
 		register(map[x86asm.Op]row{op: vf(each128(sse))})
+	}
+	for op, sse := range map[x86asm.Op]x86asm.Op{x86asm.VDPPS: x86asm.DPPS, x86asm.VDPPD: x86asm.DPPD} {
+		register(map[x86asm.Op]row{op: {each128(sse), sticky + someNaN}})
 	}
 }

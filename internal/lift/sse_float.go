@@ -13,6 +13,7 @@ import (
 const (
 	sticky       = "MXCSR status flags are not set, exceptions are masked"
 	stickyPacked = sticky + "; " + noAlign
+	someNaN      = "; which of several NaNs comes out differs between processors"
 )
 
 // float emits d = op(a, s) with MXCSR. An op of one operand has no s.

@@ -271,7 +271,7 @@ int main(void) { char b[1]; read(0, b, 1);
 // What to type next is one command that a shell takes.
 func TestNext(t *testing.T) {
 	for dir, want := range map[string]string{
-		"out": "out", "/tmp/a-b_c.d": "/tmp/a-b_c.d", "größe": "größe", "a b": "'a b'", "it's": `'it'\''s'`, "-out": "'./-out'", "$HOME": "'$HOME'", "a;b": "'a;b'", "": "''", "a\nb": "'a\nb'", "~": "'~'",
+		"out": "out", "/tmp/a-b_c.d": "/tmp/a-b_c.d", "größe": "größe", "a b": "'a b'", "it's": `'it'\''s'`, "-out": "'./-out'", "$HOME": "'$HOME'", "a;b": "'a;b'", "": "''", "a\nb": `$'a\012b'`, "~": "'~'",
 	} {
 		if got := shellWord(dir); got != want {
 			t.Errorf("%q: %s, want %s", dir, got, want)

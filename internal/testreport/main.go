@@ -87,6 +87,9 @@ func (s *summary) take(e event) {
 // ended adds the end of a test, which has said that, or of a package.
 func (s *summary) ended(e event, said []string) {
 	s.failed = s.failed || e.Action == "fail"
+	if e.Test == "" && e.Action == "fail" {
+		s.tellUnfinished(e.Package)
+	}
 	switch {
 	case e.Test == "" && e.Action != "fail":
 		s.packages++
@@ -98,6 +101,17 @@ func (s *summary) ended(e event, said []string) {
 	}
 	if e.Elapsed >= long && e.Test != "" && !strings.Contains(e.Test, "/") {
 		s.dear = append(s.dear, e)
+	}
+}
+
+// tellUnfinished prints what the tests of a package that failed had said and had not ended: where it crashed, or ran out of time.
+func (s *summary) tellUnfinished(pkg string) {
+	byTest := func(a, b [2]string) int { return cmp.Compare(a[1], b[1]) }
+	for _, of := range slices.SortedFunc(maps.Keys(s.said), byTest) {
+		if of[0] == pkg {
+			fmt.Fprint(s.out, strings.Join(s.said[of], ""))
+			delete(s.said, of)
+		}
 	}
 }
 

@@ -26,6 +26,11 @@ func TestReport(t *testing.T) {
 {"Action":"output","Package":"q","Output":"FAIL\tq\t0.1s\n"}
 {"Action":"fail","Package":"q"}
 `
+		hung = `{"Action":"output","Package":"s","Test":"TestG","Output":"panic: test timed out\n"}
+{"Action":"output","Package":"s","Test":"TestF","Output":"=== RUN   TestF\n"}
+{"Action":"output","Package":"s","Output":"FAIL\ts\t60.0s\n"}
+{"Action":"fail","Package":"s"}
+`
 		broken = `{"ImportPath":"r","Action":"build-output","Output":"r.go:1: syntax error\n"}
 {"ImportPath":"r","Action":"build-fail"}
 `
@@ -38,6 +43,7 @@ func TestReport(t *testing.T) {
 	}{
 		{good, "ok  \tp\t0.1s\n" + skips, true},
 		{good + bad, "ok  \tp\t0.1s\n    d_test.go:3: wrong\nFAIL\tq\t0.1s\n" + skips, false},
+		{good + hung, "ok  \tp\t0.1s\nFAIL\ts\t60.0s\n=== RUN   TestF\npanic: test timed out\n" + skips, false},
 		{"not JSON\n" + broken, "not JSON\nr.go:1: syntax error\n", false},
 		{"", "", false},
 	} {

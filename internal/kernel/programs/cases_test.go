@@ -244,11 +244,37 @@ var cases = map[string]program{
 		{"waitid", args{0, 0, 4096, 4, 0}},
 		{"waitid", args{0, 0, 0, 4, 0}},
 	}, {}, {}},
-	"sendfile of nothing asks nobody": {{
+	"sendfile of nothing asks for a reader": {{
 		{"open", args{str("e"), 66, 0o644}},
 		{"pipe2", args{buf(8), 0}},
 		{"close", args{word{1, 0, 0}}},
 		{"sendfile", args{word{1, 0, 4}, ref(0), 0, 10}},
+	}},
+	"splice of nothing asks for a reader": {{
+		{"open", args{str("e"), 66, 0o644}},
+		{"pipe2", args{buf(8), 0}},
+		{"close", args{word{1, 0, 0}}},
+		{"splice", args{ref(0), 0, word{1, 0, 4}, 0, 10, 0}},
+	}},
+	"splice of an empty pipe asks for a reader": {{
+		{"pipe2", args{buf(8), 0}},
+		{"close", args{word{0, 0, 4}}},
+		{"pipe2", args{buf(8), 0}},
+		{"close", args{word{2, 0, 0}}},
+		{"splice", args{word{0, 0, 0}, 0, word{2, 0, 4}, 0, 10, 0}},
+	}},
+	"splice of an open empty pipe, do not wait": {{
+		{"pipe2", args{buf(8), 0}},
+		{"pipe2", args{buf(8), 0}},
+		{"close", args{word{1, 0, 0}}},
+		{"splice", args{word{0, 0, 0}, 0, word{1, 0, 4}, 0, 10, 2}},
+	}},
+	"sendfile of nothing waits for room": {{
+		{"pipe2", args{buf(8), 2048}},
+		{"open", args{str("e"), 66, 0o644}},
+		{"ftruncate", args{ref(1), 65536}},
+		{"sendfile", args{word{0, 0, 4}, ref(1), 0, 65536}},
+		{"sendfile", args{word{0, 0, 4}, ref(1), 0, 10}},
 	}},
 	"copy_file_range to another place": {{{"open", args{str("a"), 66, 0o644}}, {"memfd_create", args{str("m"), 0}}, {"copy_file_range", args{ref(1), 0, ref(0), 0, 0, 0}}}},
 }
