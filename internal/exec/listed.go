@@ -1,6 +1,9 @@
 package exec
 
 import (
+	"bytes"
+	"slices"
+
 	"symchef/internal/cpu"
 	"symchef/internal/expr"
 	"symchef/internal/guest"
@@ -115,9 +118,26 @@ func (m *Machine) listedLoad(c *cpu.CPU, s *mem.Space, u *ir.Uop, p listing, now
 			return stopped, m.beyondList(p)
 		}
 	}
+	if leadsApart(s, all, int(n)) {
+		return stopped, m.beyondList(p)
+	}
 	r := m.tables.read(m.Ctx, tableKey{ref: p.ref, idx: p.i, list: true, lo: p.first, n: uint64(len(p.at)), size: int(n), within: everything}, all)
 	m.set(c, u.D, number(all[chosen*int(n):][:n]), r)
 	return ok, Stop{}
+}
+
+// leadsApart says whether cells of n bytes hold addresses that are not all the same: then what is listed is no plain values, but objects of a structure each,
+// functions say. Whoever follows them all at once has no constant left to branch on, and decides the same again at each step.
+func leadsApart(s *mem.Space, cells []byte, n int) bool {
+	if n < 4 || bytes.Equal(cells[n:], cells[:len(cells)-n]) {
+		return false
+	}
+	for c := range slices.Chunk(cells, n) {
+		if s.Mapped(number(c), 1, guest.ProtRead) {
+			return true
+		}
+	}
+	return false
 }
 
 // listedMixed is listedLoad where what is read is not constant everywhere.

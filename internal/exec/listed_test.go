@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 
@@ -82,6 +83,44 @@ func TestListedUnmapped(t *testing.T) {
 	a.mustDecide(t, load, expr.Assignment{2, 0})
 	if stop := a.run(t, load); stop.Kind != numStops || a.c.R[ir.RAX] != number(a.bytes(t, dataBase+77, 8)) {
 		t.Errorf("%+v, %#x", stop, a.c.R[ir.RAX])
+	}
+}
+
+// TestListedApart: what is listed are objects of structures of their own, for they point to other places: the address is decided. Where all point to the same
+// place it is not.
+func TestListedApart(t *testing.T) {
+	for _, w := range []uint8{32, 64} {
+		for _, apart := range []bool{false, true} {
+			a := newAccess(t, 0, 1, 1)
+			e := a.m.Ctx
+			at := []uint64{dataBase + 0x100, dataBase + 0x300, dataBase + 0x200, dataBase + 0x180}
+			for k, x := range at {
+				to := uint64(0x10)
+				if k < 3 {
+					to = dataBase + 0x40
+				}
+				if !apart {
+					to = dataBase + 0x40
+				}
+				if err := a.s.Write(x, binary.LittleEndian.AppendUint64(nil, to)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a.c.SetSym(ir.RBX, at[0], e.Select(at, e.Extract(a.v, 0, 2), 64))
+			load := ir.Uop{Op: ir.Load, W: w, D: ir.RAX, A: ir.RBX, B: ir.Zero}
+			if !apart {
+				if stop := a.run(t, load); stop.Kind != numStops || a.c.R[ir.RAX] != dataBase+0x40 {
+					t.Errorf("%d bits, the same pointer: %+v, %#x", w, stop, a.c.R[ir.RAX])
+				}
+				continue
+			}
+			stop := a.run(t, load)
+			if stop.Kind != Bounds {
+				t.Fatalf("%d bits: %+v, want bounds of the index", w, stop)
+			}
+			a.p.facts.Ranges[stop.Ref] = [2]uint64{0, 3}
+			a.mustDecide(t, load, expr.Assignment{3, 0})
+		}
 	}
 }
 
