@@ -99,6 +99,10 @@ func (c *call) sysNoSys() (uint64, error) {
 	return 0, unix.ENOSYS
 }
 
+// sysAnother is a call that does what another one does, too: who calls it falls back to that where the kernel lacks it, and only there. A host that has it is not
+// told from one that refuses it: native runs have it.
+func (c *call) sysAnother() (uint64, error) { return 0, unix.ENOSYS }
+
 // lacks is err, the answer of a kernel that does not know what it is asked for; one that does says yes.
 func (c *call) lacks(err error) error {
 	if c.s.cfg.World.Beyond {
