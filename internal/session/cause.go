@@ -39,10 +39,11 @@ var causes = []struct {
 		return elsewhere{World: kernel.World{Delay: e.Delay, Taken: e.Taken, Used: e.Used}}
 	}},
 	{name: itTakes, after: times, part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Pace: 1009}} }},
+	{name: itTakes, after: times, part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Taken: e.Taken}} }}, // an odd number, of which a delay makes an even one
 	{name: "process ids", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{PIDs: e.PIDs}} }},
 	{name: "random numbers", part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Inverse: e.Inverse}, seed: e.seed} }},
 	{name: "addresses", timed: true, part: func(e elsewhere) elsewhere { return elsewhere{World: kernel.World{Lower: e.Lower}} }},
-	{name: theHost, part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Elsewhere: true, Beyond: true}} }},
+	{name: theHost, timed: true, part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Elsewhere: true, Beyond: true}} }},
 	{name: theHost, timed: true, part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Processor: true}} }},
 	{name: theHost, timed: true, part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Level: true}} }},
 	{name: "the network, of which there is none beyond the machine", part: func(elsewhere) elsewhere { return elsewhere{World: kernel.World{Network: true}} }},
