@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "host %s: %v\n", name, runOnHost(name, os.Args[1:]))
 		os.Exit(99)
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // who runs the tests may ignore it, as nohup(1) does; what they start shall not
 	dir, err := os.MkdirTemp("", "symchef-cmd-")
 	if err == nil {
 		binary, cache = filepath.Join(dir, "symchef"), filepath.Join(dir, "cache")
