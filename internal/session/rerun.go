@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -164,7 +165,6 @@ type beginning struct {
 	stop  func() bool  // ends that the solver gives up when the context is done
 	root  *state.State // never run
 	took  uint64       // instructions of the paths that were followed
-	begun bool         // root is where the test begins
 	later uint64       // at how many seconds later than in the run paths are followed
 	view  *outlook     // nil: the moment is no variable; else it is filled at the end of a path
 	told  bool         // the path that was followed last has been told what moment it is
@@ -208,8 +208,52 @@ func (a again) begin(c context.Context, inputs []testcase.Input) (*beginning, er
 		return nil, err
 	}
 	r.image = nil // there is one engine only
-	b.begun = r.t.desc == nil || r.hadBegin
+	if r.t.desc != nil && !r.hadBegin {
+		err = b.toBegin(c)
+	}
+	if err != nil {
+		b.end()
+		return nil, err
+	}
 	return b, nil
+}
+
+// toBegin runs an interpreter that has not started natively to where the test begins: all paths begin there.
+func (b *beginning) toBegin(c context.Context) (err error) {
+	w := b.w
+	c, stop := context.WithCancel(c)
+	defer stop()
+	var at *state.State
+	cfg := b.config()
+	cfg.Booting, cfg.BootInstructions = true, w.r.o.bootInstructions(true)
+	cfg.OnBegin = func(s *state.State, test string) {
+		w.onBegin(s, test)
+		at = s.Fork()
+		stop()
+	}
+	cfg.OnPath = func(*state.State, explore.End) func() { return func() {} }
+	if w.x, err = explore.New(w.ctx, w.m, w.chain, cfg); err != nil {
+		return err
+	}
+	w.x.Run(c, b.root)
+	switch {
+	case at != nil:
+		b.root = at
+		return nil
+	case c.Err() != nil:
+		return c.Err()
+	}
+	return errors.New(cmp.Or(w.x.Usage, "the test did not begin"))
+}
+
+// config is what all that is executed from here has in common.
+func (b *beginning) config() explore.Config {
+	w := b.w
+	cfg := explore.Config{Strategy: "dfs", Merge: w.r.t.tc.Merge, High: w.high}
+	if w.r.t.desc != nil {
+		cfg.Layouts, cfg.References, cfg.Steps = w.r.t.found.Image.Layouts, w.r.t.found.Image.References, w.r.t.desc.Steps != ""
+	}
+	return cfg
 }
 
 // end waits for what goes on beside the paths.
@@ -239,11 +283,8 @@ func (b *beginning) follow(c context.Context, inputs []testcase.Input, trail *ex
 		s.Sys.MoveTo(b.later, w.ctx.ZExt(later, 64))
 		s.Assume(w.ctx, w.ctx.Ule(later, w.ctx.Const(century, 32)), 1)
 	}
-	onBegin := func(s *state.State, test string) {
-		w.onBegin(s, test)
-		move(s)
-	}
-	cfg := explore.Config{Strategy: "dfs", Merge: w.r.t.tc.Merge, High: w.high, OnBegin: onBegin, OnPath: func(s *state.State, e explore.End) func() {
+	cfg := b.config()
+	cfg.OnPath = func(s *state.State, e explore.End) func() {
 		got, _ = w.testOf(s, e)
 		if b.told = s.Sys.ToldMoment(); b.view != nil {
 			*b.view = outlookOf(w.ctx, s, later)
@@ -252,18 +293,13 @@ func (b *beginning) follow(c context.Context, inputs []testcase.Input, trail *ex
 			b.a.onEnd(w, s)
 		}
 		return func() { ended = true }
-	}}
-	if w.r.t.desc != nil {
-		cfg.Layouts, cfg.References, cfg.Steps = w.r.t.found.Image.Layouts, w.r.t.found.Image.References, w.r.t.desc.Steps != ""
 	}
 	if w.x, err = explore.New(w.ctx, w.m, w.chain, cfg); err != nil {
 		return got, false, err
 	}
 	root := b.root.Fork()
 	root.Resume(w.ctx)
-	if b.begun {
-		move(root)
-	}
+	move(root)
 	defer func() { b.took += root.Sys.Spent() - b.root.Sys.Spent() }()
 	if err = w.x.Follow(c, root, trail); err != nil && c.Err() == nil {
 		err = &strayed{err}
