@@ -1,10 +1,15 @@
 package jit
 
 import (
+	"encoding/binary"
 	"maps"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"syscall"
 	"testing"
+	"unsafe"
 
 	"symchef/internal/ir"
 	"symchef/internal/mem"
@@ -658,5 +663,34 @@ func TestFree(t *testing.T) {
 				t.Fatalf("%d bytes at %d: %v", n, off, got)
 			}
 		}
+	}
+}
+
+// TestFault guards that machine code which faults panics where the caller asks for that: a run then ends with what it has.
+func TestFault(t *testing.T) {
+	ctx := new(Context)
+	ctx.Regs = new([ir.NumSlots]uint64)
+	b := NewBuffer(ctx)
+	if !b.reserve() {
+		t.Skip("skipped: the host allows no memory that can be written and executed")
+	}
+	unwritable, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_READ, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(unwritable)
+	code := []byte{0x48, 0xb8} // mov rax, imm64
+	code = binary.LittleEndian.AppendUint64(code, uint64(uintptr(unsafe.Pointer(&unwritable[0]))))
+	copy(b.mem, append(code, 0x88, 0x00, 0xc3)) // mov [rax], al; ret
+	for range 3 {
+		func() {
+			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+			defer func() {
+				if _, ok := recover().(runtime.Error); !ok {
+					t.Error("no panic")
+				}
+			}()
+			b.Run(Code{entry: b.base(), epoch: 1})
+		}()
 	}
 }

@@ -142,6 +142,7 @@ func crossCheck(halt context.Context, path string, ctx *expr.Ctx, conj []expr.Re
 
 // work explores from root, or, for root's test, what other workers give.
 func (w *worker) work(c context.Context, root *state.State, lead bool) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // in machine code: the run keeps what it has
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
