@@ -13,7 +13,7 @@ import (
 // Documents are tested: every block of commands runs, from top to bottom, in a folder that has the examples and symchef, and prints what
 // the document says; every command within a sentence exists, with its flags, targets and tests.
 //
-//	```sh        commands; each ends with status 0, symchef run and check also with 1
+//	```sh        commands; each ends with status 0, symchef run, check and diff also with 1
 //	```console   "$ " and a command, then what it prints; ... is any text, a line or part of one
 
 // notRun are commands that tests do not run, by their beginning, and why.
@@ -127,7 +127,7 @@ func (b *box) checkout() {
 		b.t.Fatal(err)
 	}
 	// As a shell runs it with set -e; findings are no error.
-	b.write("symchef", fmt.Sprintf("#!/bin/sh\n%s \"$@\"\ns=$?\ntest $s = 1 && case \"$1\" in run|check) exit 0; esac\nexit $s\n", binary))
+	b.write("symchef", fmt.Sprintf("#!/bin/sh\n%s \"$@\"\ns=$?\ntest $s = 1 && case \"$1\" in run|check|diff) exit 0; esac\nexit $s\n", binary))
 }
 
 // does runs one command, or several lines of them, and compares what it prints with want if that is not nil.

@@ -103,7 +103,7 @@ func main() {
 		return before(c, args)
 	}
 	namesInHelp(root, add)
-	root.AddCommand(runCmd(&status), checkCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), smt2Cmd(&status), emitCmd(), calibrateCmd(), treeCmd(), reportCmd(), languagesCmd(), languageCmd(&status), doctorCmd(&status), debugCmd(&status))
+	root.AddCommand(runCmd(&status), checkCmd(&status), diffCmd(&status), execCmd(&status), replayCmd(&status), rerunCmd(&status), smt2Cmd(&status), emitCmd(), calibrateCmd(), treeCmd(), reportCmd(), languagesCmd(), languageCmd(&status), doctorCmd(&status), debugCmd(&status))
 	for _, c := range allCommands(root) {
 		if wants := c.Args; wants != nil {
 			c.Args = func(c *cobra.Command, args []string) error {

@@ -35,6 +35,7 @@ type Desc struct {
 	Compiled   []string       // folders of what is compiled
 	Settings   []SettingsFile // of projects, beside symchef.toml
 	Checks     bool           // the guest library calls functions without a test
+	Compared   string         // the template of a test that compares functions, a file of emit/; empty: there is none
 	Syntax     Syntax
 	Steps      string             // what numbers are that the guest library tells of steps: StepsLines or StepsNumbers; empty: it does not tell
 	Layouts    map[string]*Layout // as they are written: those of an interpreter are its Image's
@@ -257,6 +258,7 @@ func init() {
 		"modules":  func(d *Desc, n *sexp, a []sexp) (err error) { d.Modules, err = distinct(n, a); return },
 		"compiled": func(d *Desc, n *sexp, a []sexp) (err error) { d.Compiled, err = distinct(n, a); return },
 		"checks":   func(d *Desc, _ *sexp, _ []sexp) error { d.Checks = true; return nil },
+		"compared": func(d *Desc, n *sexp, a []sexp) (err error) { d.Compared, err = stringOf(n, a); return },
 		"settings": func(d *Desc, _ *sexp, a []sexp) error {
 			d.Settings = append(d.Settings, SettingsFile{a[0].text, a[1].text})
 			return nil
@@ -433,6 +435,9 @@ func (d *Desc) files() error {
 				return find(d.root, "argv").errorf("the guest library has no file %q", file)
 			}
 		}
+	}
+	if d.Compared != "" && !d.Folder.Has("emit/"+d.Compared) {
+		return find(d.root, "compared").errorf("there is no file emit/%s", d.Compared)
 	}
 	if err := d.programs(); err != nil {
 		return err

@@ -49,6 +49,7 @@ var forms = []form{
 	{"modules", "language", "text+", false, false, "files that hold a module which the interpreter finds by listing folders, * being its name: where one of a module that was loaded is new, rerun and --resume refuse"},
 	{"compiled", "language", "text+", false, false, "folders of what is compiled, which may come and go between a run and its rerun"},
 	{"checks", "language", "", false, false, "the guest library lists the functions of modules and calls them without a test, for `symchef check` (docs/device-protocol.md, function)"},
+	{"compared", "language", "text", false, false, "a template, a file of emit/ in Go's text/template: the test that calls pairs of functions with the same inputs, for `symchef diff`; it gets a list of them, Name, Old and New each, the latter FILE:NAME or MODULE:NAME"},
 	{"settings", "language", "text text", false, true, "a file of a project, in TOML, and the table in it that may hold settings of symchef, as symchef.toml does"},
 	{"steps", "language", "name", false, false, "the guest library tells of each step of the interpreted program (docs/device-protocol.md, step), so no program counter is looked for; its numbers are lines, of the test's file, or just numbers"},
 	{"syntax", "language", "form+", false, false, "what lines of source look like, for `symchef tree` to say which way of a condition a path went"},

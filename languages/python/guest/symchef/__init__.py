@@ -323,6 +323,13 @@ def _shapes():
     return _shape
 
 
+def pair(old, new):
+    """A test that calls two functions, each "FILE.py:NAME" or "MODULE:NAME", with the arguments that the first one takes, and fails where they do not do the same.
+    It is made while the test's file is imported."""
+    from symchef import _diff
+    return _diff.pair(old, new)
+
+
 class SymbolicTest:
     """A test: setUp is run before anything is symbolic, then runTest."""
 
