@@ -273,7 +273,9 @@ func TestOddHosts(t *testing.T) {
 				said(in.on(h.name, "replay", "p-out").want(0, "3 agreed"), h.program)
 			}
 			in.on(h.name, "rerun", "out").want(0, "3 agreed, 0 strayed")
-			in.on(h.name, "doctor").want(0, h.doctor)
+			if h.doctor != "" { // it asks each interpreter
+				in.on(h.name, "doctor").want(0, h.doctor)
+			}
 		})
 	}
 }
