@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,6 +38,22 @@ func TestDiff(t *testing.T) {
 		}
 		if !sum.Exhausted || sum.Replay.Agreed != len(tests) || failing != findings {
 			t.Errorf("%s: %d of %d test cases fail, want %d, exhausted %v %q, %+v", name, failing, len(tests), findings, sum.Exhausted, sum.WhyNotExhausted, sum.Replay)
+		}
+	}
+	for _, name := range []string{"identical", "empty", "raises", "prints", "changes"} { // the modules of one name are told apart there, too
+		for _, format := range []string{"pytest", "unittest"} {
+			b.run("emit", "--format", format, "-o", "cases.py", "symchef-diff-lib/runs/test_diff-test_"+name).want(0)
+			cmd := exec.Command(python, "cases.py")
+			if format == "pytest" {
+				if _, err := os.Stat("/usr/lib/python3/dist-packages/pytest"); err != nil {
+					continue
+				}
+				cmd = exec.Command(python, "-m", "pytest", "-q", "cases.py")
+			}
+			cmd.Dir = b.dir
+			if out, err := cmd.CombinedOutput(); err != nil || name != "identical" && !strings.Contains(string(out), "xfailed") && !strings.Contains(string(out), "expected failures=1") {
+				t.Errorf("%s as %s: %v\n%s", name, format, err, out)
+			}
 		}
 	}
 	b.run("diff", "--out", "symchef-diff-lib/runs", "v1/lib.py", "v2/lib.py").oneLine(2, "symchef diff has not made it")

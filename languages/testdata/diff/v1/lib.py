@@ -2,7 +2,7 @@
 
 
 class Point:
-    def __init__(self, x, y):
+    def __init__(self, x: bool, y: bool):
         self.x, self.y = x, y
 
 
@@ -17,14 +17,14 @@ def empty(s: str) -> str:
 def raises(kind: bool):
     if kind:
         raise KeyError("kind")
-    return Point(1, 2)
+    return Point(True, kind)
 
 
 def prints(a: bool, b: bool):
     print(a and b)
 
 
-def changes(items: list):
+def changes(items: list[bool]):
     return len(items)
 
 

@@ -2,7 +2,7 @@
 
 
 class Point:
-    def __init__(self, x, y):
+    def __init__(self, x: bool, y: bool):
         self.x, self.y = x, y
 
 
@@ -17,13 +17,13 @@ def empty(s: str) -> str:
 def raises(kind: bool):
     if kind:
         raise LookupError("kind")
-    return Point(1, 2)
+    return Point(True, kind)
 
 
 def prints(a: bool, b: bool):
     print(a and not not b or (not a and b))
 
 
-def changes(items: list):
+def changes(items: list[bool]):
     items.append(None)
     return len(items) - 1
