@@ -26,6 +26,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"runtime"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -288,6 +289,10 @@ func (b *Buffer) reserve() bool {
 	if b.off || b.mem != nil {
 		return !b.off
 	}
+	if b.mem = spare.take(); b.mem != nil {
+		runtime.AddCleanup(b, spare.give, b.mem)
+		return true
+	}
 	p, err := syscall.Mmap(-1, 0, bufferSize, syscall.PROT_READ|syscall.PROT_WRITE|syscall.PROT_EXEC,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
@@ -295,8 +300,43 @@ func (b *Buffer) reserve() bool {
 		return false
 	}
 	b.mem = p
-	runtime.AddCleanup(b, func(p []byte) { syscall.Munmap(p) }, p)
+	runtime.AddCleanup(b, spare.give, p)
 	return true
+}
+
+// mostSpare is how much memory for code is kept for buffers to come: as much as two have used.
+const mostSpare = 2
+
+// spares is memory of buffers that are no more. What has held code stays mapped where it is: an address at which code stood is then never one of other pages.
+type spares struct {
+	mu   sync.Mutex
+	list [][]byte
+}
+
+var spare spares
+
+// take returns memory for a buffer, with code of another one; nil if there is none.
+func (s *spares) take() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.list)
+	if n == 0 {
+		return nil
+	}
+	p := s.list[n-1]
+	s.list = s.list[:n-1]
+	return p
+}
+
+// give takes memory back.
+func (s *spares) give(p []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) < mostSpare {
+		s.list = append(s.list, p)
+		return
+	}
+	syscall.Munmap(p)
 }
 
 // Drop forgets all code.

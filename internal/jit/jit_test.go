@@ -9,6 +9,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"symchef/internal/ir"
@@ -693,4 +694,34 @@ func TestFault(t *testing.T) {
 			b.Run(Code{entry: b.base(), epoch: 1})
 		}()
 	}
+}
+
+// TestSpare guards that memory of a buffer that is gone serves the next one, and no two at once.
+func TestSpare(t *testing.T) {
+	again := false
+	for range 20 {
+		b := NewBuffer(new(Context))
+		if !b.reserve() {
+			t.Skip("skipped: the host allows no memory that can be written and executed")
+		}
+		again = again || b.mem[100] == 0xab // new memory has zeros
+		b.mem[100] = 0xab
+		runtime.GC()
+		time.Sleep(time.Millisecond) // the cleanup runs beside
+	}
+	if !again {
+		t.Error("no memory was used twice")
+	}
+	var live []*Buffer
+	seen := map[uintptr]bool{}
+	for range 5 {
+		b := NewBuffer(new(Context))
+		b.reserve()
+		if seen[b.base()] {
+			t.Error("two buffers have the same memory")
+		}
+		seen[b.base()] = true
+		live = append(live, b)
+	}
+	runtime.KeepAlive(live)
 }
